@@ -1,0 +1,64 @@
+"""What a program is: types, frozen jaxprs, operations and their typing rules, staging."""
+
+from . import ops
+from .errors import (
+    ConcretizationTypeError,
+    GlaxError,
+    InvalidJaxpr,
+    JaxprSyntaxError,
+    MissingRule,
+    NonConcreteBooleanIndexError,
+    NonHashableStaticError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerError,
+    TracerIntegerConversionError,
+    UnexpectedTracerError,
+)
+from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
+from .operation import (
+    INTERPRETATIONS,
+    OPERATIONS,
+    Interpretation,
+    Operation,
+    abstract_eval,
+    dce_rule,
+    evaluate,
+    expand_rule,
+    jvp_rule,
+    lower_rule,
+    operation,
+    partial_eval_rule,
+    simplify_rule,
+    transpose_rule,
+    vmap_rule,
+)
+from .staging import (
+    Builder,
+    Tracer,
+    aval_of,
+    bind,
+    building,
+    current_builder,
+    install_runner,
+    is_value,
+    literal_of,
+    not_staging,
+    register_value_type,
+    stage,
+    stage_closed,
+)
+from .types import NO_EFFECTS, Effect, ShapedArray, shaped_array
+from .zeros import LinearInput, Zero, add_tangents, instantiate
+
+__all__ = [
+    "Atom", "Builder", "ClosedJaxpr", "ConcretizationTypeError", "Effect", "Eqn", "GlaxError", "INTERPRETATIONS",
+    "Interpretation", "InvalidJaxpr", "Jaxpr", "JaxprSyntaxError", "LinearInput", "Literal", "MissingRule",
+    "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS", "Operation", "PlainSource",
+    "ShapedArray", "Source", "Tracer", "TracerArrayConversionError", "TracerBoolConversionError", "TracerError",
+    "TracerIntegerConversionError", "UnexpectedTracerError", "Var", "Zero", "abstract_eval", "add_tangents",
+    "assemble", "aval_of", "bind", "building", "current_builder", "dce_rule", "evaluate", "expand_rule",
+    "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of", "lower_rule", "not_staging", "operation",
+    "ops", "partial_eval_rule", "register_value_type", "shaped_array", "simplify_rule", "stage", "stage_closed",
+    "transpose_rule", "vmap_rule",
+]

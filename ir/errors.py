@@ -1,0 +1,51 @@
+"""The errors that are glax's own; bad values are ordinary TypeError and ValueError."""
+
+from __future__ import annotations
+
+
+class GlaxError(Exception):
+    """Base of glax's own errors."""
+
+
+class MissingRule(GlaxError, NotImplementedError):
+    """An operation has no rule in an interpretation."""
+
+
+class InvalidJaxpr(GlaxError, ValueError):
+    """A program breaks a rule of the IR: scoping, single binding, types or effects."""
+
+
+class JaxprSyntaxError(GlaxError, ValueError):
+    """Text that is not a program."""
+
+
+class TracerError(GlaxError, TypeError):
+    """Base of the errors about staged values."""
+
+
+class UnexpectedTracerError(TracerError):
+    """A staged value was used after its program was finished."""
+
+
+class ConcretizationTypeError(TracerError):
+    """A staged value was used where its contents are needed."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A staged value was used as a Python bool."""
+
+
+class TracerIntegerConversionError(ConcretizationTypeError):
+    """A staged value was used as a Python index."""
+
+
+class TracerArrayConversionError(TracerError):
+    """A staged value was turned into a NumPy array."""
+
+
+class NonConcreteBooleanIndexError(ConcretizationTypeError):
+    """A staged boolean mask was used as an index, so the result's shape is unknown."""
+
+
+class NonHashableStaticError(GlaxError, ValueError):
+    """A static argument cannot be hashed."""

@@ -1,0 +1,158 @@
+"""Operations (the rows of the grid) and interpretations (its columns).
+
+An operation is a frozen dataclass whose fields are its static parameters. An interpretation is a generic function
+dispatched by multipledispatch on the operation's class, so that a rule given for a base class serves the whole
+family. Looking a rule up is done once per operation class and kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar
+
+from multipledispatch import Dispatcher
+
+from .errors import MissingRule
+from .jaxpr import ClosedJaxpr, Jaxpr
+from .types import NO_EFFECTS, Effect
+
+
+class Operation:
+    """Base of all operations.
+
+    Class attributes:
+        name: what programs print.
+        multiple_results: whether its functions take and give sequences of outputs rather than one.
+        effects: what running it does beyond computing its outputs.
+    """
+
+    __slots__ = ()
+    name: ClassVar[str]
+    multiple_results: ClassVar[bool] = False
+    effects: frozenset[Effect] = NO_EFFECTS
+
+    def sub_jaxprs(self) -> Iterator[Jaxpr]:
+        """The programs among the parameters."""
+        for field in fields(self):
+            value = getattr(self, field.name)
+            for item in value if isinstance(value, tuple) else (value,):
+                if isinstance(item, Jaxpr):
+                    yield item
+
+    def map_jaxprs(self, change: Callable[[Jaxpr], Jaxpr]) -> Operation:
+        """This operation with every program among its parameters changed by ``change``."""
+        changed = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Jaxpr):
+                changed[field.name] = change(value)
+            elif isinstance(value, tuple) and any(isinstance(item, Jaxpr) for item in value):
+                changed[field.name] = tuple(change(i) if isinstance(i, Jaxpr) else i for i in value)
+        return replace(self, **changed) if changed else self
+
+
+OPERATIONS: dict[str, type[Operation]] = {}
+
+
+def operation(cls: type) -> type:
+    """Class decorator: make an operation of a class with a ``name`` and typed fields, and register its name.
+
+    An operation without fields has one instance; instances with equal fields are equal.
+    """
+    has_fields = bool(cls.__dict__.get("__annotations__")) or any(
+        hasattr(base, "__dataclass_fields__") and base.__dataclass_fields__ for base in cls.__mro__[1:])
+    made = dataclass(frozen=True, slots=True, eq=has_fields)(cls)
+    if has_fields:
+        made.__hash__ = _hash_by_name_and_fields
+    else:
+        made = _singleton(made)
+    if made.name in OPERATIONS and OPERATIONS[made.name].__qualname__ != made.__qualname__:
+        raise ValueError(f"an operation named {made.name!r} exists: {OPERATIONS[made.name]}")
+    OPERATIONS[made.name] = made
+    return made
+
+
+def _hash_by_name_and_fields(op: Operation) -> int:
+    return hash((op.name, *[getattr(op, f.name) for f in fields(op) if f.compare]))
+
+
+def _singleton(cls: type) -> type:
+    instance = object.__new__(cls)
+    name_hash = hash(cls.name)
+    cls.__new__ = staticmethod(lambda klass: instance)
+    cls.__eq__ = lambda self, other: self is other
+    cls.__hash__ = lambda self: name_hash
+    cls.__reduce__ = lambda self: (cls, ())
+    return cls
+
+
+class Interpretation:
+    """A column of the grid: one rule per operation, found by the operation's class.
+
+    Args:
+        name: what errors and ``glax.rules()`` call it.
+        signature: how its rules are called.
+
+    Rules are registered with ``register`` at any time. An operation without a rule, but with one in
+    ``expand_rule``, is interpreted by what it expands to.
+    """
+
+    def __init__(self, name: str, signature: str):
+        self.name = name
+        self.signature = signature
+        self.dispatcher = Dispatcher(name)
+        self.by_expansion: Callable[..., Any] | None = None
+        self.resolved: dict[type, Callable[..., Any]] = {}
+        INTERPRETATIONS[name] = self
+
+    def register(self, *op_types: type) -> Callable[[Callable], Callable]:
+        """Decorator: the function is the rule of these operation classes and of their subclasses."""
+        def keep(rule: Callable) -> Callable:
+            for op_type in op_types:
+                self.dispatcher.add((op_type,), rule)
+            self.resolved.clear()
+            return rule
+        return keep
+
+    def find(self, op_type: type) -> Callable[..., Any] | None:
+        """The rule registered for a class or the nearest of its bases, None where there is none."""
+        return self.dispatcher.dispatch(op_type)
+
+    def __getitem__(self, op_type: type) -> Callable[..., Any]:
+        """The rule for an operation class; MissingRule where there is none."""
+        rule = self.resolved.get(op_type)
+        return self._resolve(op_type) if rule is None else rule
+
+    def _resolve(self, op_type: type) -> Callable[..., Any]:
+        rule = self.find(op_type)
+        if rule is None and self.by_expansion is not None and expand_rule.find(op_type) is not None:
+            rule = self.by_expansion
+        if rule is None:
+            raise MissingRule(
+                f"the operation {op_type.name!r} ({op_type.__name__}) has no rule in {self.name}; register one with "
+                f"@glax.ir.{self.name}.register({op_type.__name__}) on a function {self.signature}, or give "
+                f"glax.ir.expand_rule a function from its operands to the program it stands for")
+        self.resolved[op_type] = rule
+        return rule
+
+    def __call__(self, op: Operation, *args: Any) -> Any:
+        return self[type(op)](op, *args)
+
+
+INTERPRETATIONS: dict[str, Interpretation] = {}
+
+abstract_eval = Interpretation("abstract_eval", "(op, *avals) -> aval, or a list of avals for multiple_results")
+expand_rule = Interpretation("expand_rule", "(op, *avals) -> Jaxpr that computes the same")
+evaluate = Interpretation("evaluate", "(op, *numpy_values) -> value, or a list of values for multiple_results")
+jvp_rule = Interpretation("jvp_rule", "(op, primals, tangents) -> (out, tangent), or two lists for multiple_results")
+vmap_rule = Interpretation("vmap_rule", "(op, axis, args, dims) -> (out, dim), or two lists for multiple_results")
+transpose_rule = Interpretation("transpose_rule", "(op, cotangents, args) -> one cotangent or None per argument")
+partial_eval_rule = Interpretation("partial_eval_rule", "(op, eqn, unknown) -> (known eqns, unknown eqns)")
+dce_rule = Interpretation("dce_rule", "(op, eqn, used_outputs) -> Eqn with fewer inputs and outputs")
+simplify_rule = Interpretation("simplify_rule", "(op, *atoms) -> an atom that equals the result, or None")
+lower_rule = Interpretation("lower_rule", "(op, ctx, eqn, *operands) -> names of the results")
+
+
+def jaxpr_of(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
+    return program.jaxpr if isinstance(program, ClosedJaxpr) else program

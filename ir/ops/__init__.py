@@ -1,0 +1,8 @@
+"""The operations, by family, and a function that applies each to values or tracers."""
+
+from .call import *
+from .elementwise import *
+from .indexing import *
+from .linear import *
+from .reduction import *
+from .shape import *

@@ -1,0 +1,353 @@
+"""Elementwise operations. Operands have equal shapes, or are scalars."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from .. import dtypes
+from ..operation import Operation, abstract_eval, operation
+from ..staging import bind
+from ..types import ShapedArray, shaped_array
+from .typing import common_elementwise_shape, kind_of, require_kind, require_same_dtype
+
+
+class Elementwise(Operation):
+    """Base: each element of the result depends on the same element of every operand.
+
+    Class attributes:
+        accepts: the kinds of dtype it takes, of b(ool) i(nt) u(nsigned) f(loat) c(omplex).
+        result: "same" dtype as the operands, "bool", or "real" (the real dtype of a complex one).
+    """
+
+    __slots__ = ()
+    accepts: ClassVar[str] = "iufc"
+    result: ClassVar[str] = "same"
+
+
+class Unary(Elementwise):
+    __slots__ = ()
+
+
+class Binary(Elementwise):
+    __slots__ = ()
+
+
+class Comparison(Binary):
+    __slots__ = ()
+    accepts = "biufc"
+    result = "bool"
+
+
+BOOL = np.dtype(bool)
+_TYPED: dict[tuple, ShapedArray] = {}
+
+
+def _result_dtype(op: Elementwise, dtype: np.dtype) -> np.dtype:
+    if op.result == "bool":
+        return BOOL
+    return dtypes.real_part_dtype(dtype) if op.result == "real" else dtype
+
+
+@abstract_eval.register(Unary)
+def _type_of_unary(op: Unary, x: ShapedArray) -> ShapedArray:
+    found = _TYPED.get((op, x))
+    if found is None:
+        require_kind(op.name, op.accepts, x)
+        weak = x.weak_type and op.result != "bool"
+        found = _TYPED[op, x] = shaped_array(x.shape, _result_dtype(op, x.dtype), weak)
+    return found
+
+
+@abstract_eval.register(Binary)
+def _type_of_binary(op: Binary, x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    found = _TYPED.get((op, x, y))
+    if found is None:
+        require_same_dtype(op.name, (x, y))
+        require_kind(op.name, op.accepts, x)
+        shape = common_elementwise_shape(op.name, (x, y))
+        weak = x.weak_type and y.weak_type and op.result != "bool"
+        found = shaped_array(shape, _result_dtype(op, x.dtype), weak)
+        if len(_TYPED) > 50_000:
+            _TYPED.clear()
+        _TYPED[op, x, y] = found
+    return found
+
+
+def _unary(name: str, accepts: str, result: str = "same", doc: str = "") -> type[Unary]:
+    """Define an elementwise operation of one operand and no parameters."""
+    return _define(Unary, name, accepts, result, doc)
+
+
+def _binary(name: str, accepts: str, doc: str = "", base: type[Binary] = Binary) -> type[Binary]:
+    """Define an elementwise operation of two operands and no parameters."""
+    return _define(base, name, accepts, base.result, doc)
+
+
+def _define(base: type[Elementwise], name: str, accepts: str, result: str, doc: str) -> type:
+    class_name = "".join(part.capitalize() for part in name.split("_"))
+    body = {"name": name, "accepts": accepts, "result": result, "__doc__": doc,
+            "__module__": __name__, "__qualname__": class_name}
+    return operation(type(class_name, (base,), body))
+
+
+Neg = _unary("neg", "iufc", doc="-x")
+Sign = _unary("sign", "iufc", doc="-1, 0 or 1 with the sign of x; x / |x| for complex x")
+Floor = _unary("floor", "f", doc="the nearest integer below")
+Ceil = _unary("ceil", "f", doc="the nearest integer above")
+IsFinite = _unary("is_finite", "f", "bool", "neither infinite nor NaN")
+Exp = _unary("exp", "fc", doc="e to the power x")
+Exp2 = _unary("exp2", "fc", doc="2 to the power x")
+Expm1 = _unary("expm1", "fc", doc="exp(x) - 1, accurate near 0")
+Log = _unary("log", "fc", doc="natural logarithm")
+Log1p = _unary("log1p", "fc", doc="log(1 + x), accurate near 0")
+Sqrt = _unary("sqrt", "fc", doc="square root")
+Rsqrt = _unary("rsqrt", "fc", doc="1 / sqrt(x)")
+Cbrt = _unary("cbrt", "f", doc="real cube root")
+Sin = _unary("sin", "fc")
+Cos = _unary("cos", "fc")
+Tan = _unary("tan", "fc")
+Asin = _unary("asin", "fc")
+Acos = _unary("acos", "fc")
+Atan = _unary("atan", "fc")
+Sinh = _unary("sinh", "fc")
+Cosh = _unary("cosh", "fc")
+Tanh = _unary("tanh", "fc")
+Asinh = _unary("asinh", "fc")
+Acosh = _unary("acosh", "fc")
+Atanh = _unary("atanh", "fc")
+Logistic = _unary("logistic", "fc", doc="1 / (1 + exp(-x))")
+Erf = _unary("erf", "f", doc="error function")
+Erfc = _unary("erfc", "f", doc="1 - erf(x), accurate for large x")
+ErfInv = _unary("erf_inv", "f", doc="inverse of erf")
+Lgamma = _unary("lgamma", "f", doc="logarithm of the absolute value of the gamma function")
+Digamma = _unary("digamma", "f", doc="derivative of lgamma")
+Abs = _unary("abs", "iufc", "real", "absolute value; the modulus of a complex number")
+Not = _unary("not", "biu", doc="bitwise, or logical for bool")
+PopulationCount = _unary("population_count", "iu", doc="how many bits are set")
+Clz = _unary("clz", "iu", doc="how many leading bits are zero")
+Real = _unary("real", "c", "real", "real part")
+Imag = _unary("imag", "c", "real", "imaginary part")
+Conj = _unary("conj", "c", doc="complex conjugate")
+Square = _unary("square", "iufc", doc="x * x")
+StopGradient = _unary("stop_gradient", "biufc", doc="x, with a derivative of zero")
+OptimizationBarrier = _unary("optimization_barrier", "biufc", doc="x; the compiler moves nothing across")
+
+Add = _binary("add", "iufcb")
+Sub = _binary("sub", "iufc")
+Mul = _binary("mul", "iufcb")
+Div = _binary("div", "iufc", "x / y; for integers rounded towards zero")
+Rem = _binary("rem", "iuf", "the remainder of x / y, with the sign of x")
+Max = _binary("max", "iufcb", "the larger; complex numbers compare by real, then imaginary part; NaN wins")
+Min = _binary("min", "iufcb", "the smaller; complex numbers compare by real, then imaginary part; NaN wins")
+Atan2 = _binary("atan2", "fc", "the angle of the point (y, x), given as atan2(y, x)")
+Nextafter = _binary("nextafter", "f", "the float next to x towards y")
+And = _binary("and", "biu", "bitwise, or logical for bool")
+Or = _binary("or", "biu", "bitwise, or logical for bool")
+Xor = _binary("xor", "biu", "bitwise, or logical for bool")
+ShiftLeft = _binary("shift_left", "iu", "zero when shifted by the width or more")
+ShiftRightArithmetic = _binary("shift_right_arithmetic", "iu", "copies of the sign come in from the left")
+ShiftRightLogical = _binary("shift_right_logical", "iu", "zeros come in from the left")
+Eq = _binary("eq", "biufc", base=Comparison)
+Ne = _binary("ne", "biufc", base=Comparison)
+Lt = _binary("lt", "biuf", base=Comparison)
+Le = _binary("le", "biuf", base=Comparison)
+Gt = _binary("gt", "biuf", base=Comparison)
+Ge = _binary("ge", "biuf", base=Comparison)
+
+
+@operation
+class Pow(Binary):
+    """x to the power y, where y is of x's dtype, or an integer."""
+
+    name = "pow"
+    accepts = "fc"
+
+
+@abstract_eval.register(Pow)
+def _type_of_pow(op: Pow, x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    require_kind(op.name, op.accepts, x, 0)
+    if kind_of(y.dtype) not in "iu":
+        require_same_dtype(op.name, (x, y))
+    return shaped_array(common_elementwise_shape(op.name, (x, y)), x.dtype, x.weak_type and y.weak_type)
+
+
+@operation
+class Complex(Binary):
+    """A complex number of a real and an imaginary part, both float32 or both float64."""
+
+    name = "complex"
+    accepts = "f"
+
+
+@abstract_eval.register(Complex)
+def _type_of_complex(op: Complex, x: ShapedArray, y: ShapedArray) -> ShapedArray:
+    require_same_dtype(op.name, (x, y))
+    if x.dtype not in (np.float32, np.float64):
+        raise TypeError(f"complex takes float32 or float64 parts, got {x.dtype.name}")
+    dtype = np.dtype(np.complex64 if x.dtype == np.float32 else np.complex128)
+    return shaped_array(common_elementwise_shape(op.name, (x, y)), dtype, x.weak_type and y.weak_type)
+
+
+@operation
+class IntegerPow(Unary):
+    """x to the power of a fixed integer, which is negative only for inexact x."""
+
+    name = "integer_pow"
+    accepts = "iufc"
+    y: int
+
+
+@abstract_eval.register(IntegerPow)
+def _type_of_integer_pow(op: IntegerPow, x: ShapedArray) -> ShapedArray:
+    require_kind(op.name, "iufc" if op.y >= 0 else "fc", x)
+    return x
+
+
+@operation
+class Round(Unary):
+    """The nearest integer; halves go away from zero (rounding_method 0) or to even (1)."""
+
+    name = "round"
+    accepts = "f"
+    rounding_method: int
+
+
+@operation
+class Polygamma(Binary):
+    """The derivative of order m of digamma at x, as polygamma(m, x)."""
+
+    name = "polygamma"
+    accepts = "f"
+
+
+@operation
+class ConvertElementType(Unary):
+    """Every element converted to a dtype. Conversion from complex to real keeps the real part."""
+
+    name = "convert_element_type"
+    accepts = "biufc"
+    new_dtype: np.dtype
+    weak_type: bool
+
+
+@abstract_eval.register(ConvertElementType)
+def _type_of_convert(op: ConvertElementType, x: ShapedArray) -> ShapedArray:
+    return shaped_array(x.shape, op.new_dtype, op.weak_type)
+
+
+@operation
+class ReducePrecision(Unary):
+    """Every element rounded to a float format of fewer bits, kept in its dtype."""
+
+    name = "reduce_precision"
+    accepts = "f"
+    exponent_bits: int
+    mantissa_bits: int
+
+
+@operation
+class BitcastConvertType(Operation):
+    """The same bits read as another dtype; a wider or narrower one takes or adds a last dimension."""
+
+    name = "bitcast_convert_type"
+    new_dtype: np.dtype
+
+
+@abstract_eval.register(BitcastConvertType)
+def _type_of_bitcast(op: BitcastConvertType, x: ShapedArray) -> ShapedArray:
+    old, new = x.dtype.itemsize, op.new_dtype.itemsize
+    if (kind_of(x.dtype) in "bc") or kind_of(op.new_dtype) in "bc":
+        if x.dtype != op.new_dtype:
+            raise TypeError(f"bitcast_convert_type does not convert {x.dtype.name} to {op.new_dtype.name}")
+        return x.strip_weak_type()
+    if old == new:
+        return shaped_array(x.shape, op.new_dtype)
+    if old > new:
+        return shaped_array((*x.shape, old // new), op.new_dtype)
+    if not x.shape or x.shape[-1] != new // old:
+        raise ValueError(f"bitcast_convert_type from {x.dtype.name} to {op.new_dtype.name} needs a last dimension of "
+                         f"{new // old}, got shape {x.shape}")
+    return shaped_array(x.shape[:-1], op.new_dtype)
+
+
+@operation
+class SelectN(Elementwise):
+    """Elements of cases[which]; which is bool (two cases) or int32, a scalar or of the cases' shape."""
+
+    name = "select_n"
+    accepts = "biufc"
+
+
+@abstract_eval.register(SelectN)
+def _type_of_select(op: SelectN, which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
+    if not cases:
+        raise TypeError("select_n takes at least one case")
+    if which.dtype != BOOL and which.dtype != np.int32:
+        raise TypeError(f"select_n needs a selector of dtype bool or int32, got {which.dtype.name}")
+    if which.dtype == BOOL and len(cases) > 2:
+        raise TypeError(f"select_n takes at most two cases with a bool selector, got {len(cases)}")
+    require_same_dtype(op.name, cases)
+    shape = common_elementwise_shape(op.name, cases)
+    if which.shape not in ((), shape):
+        raise TypeError(f"select_n needs a selector that is a scalar or of the cases' shape {shape}, got {which.shape}")
+    return shaped_array(shape, cases[0].dtype, all(c.weak_type for c in cases))
+
+
+@operation
+class Clamp(Elementwise):
+    """x limited to [low, high], as clamp(low, x, high); the limits are scalars or of x's shape."""
+
+    name = "clamp"
+    accepts = "biuf"
+
+
+@abstract_eval.register(Clamp)
+def _type_of_clamp(op: Clamp, low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedArray:
+    require_same_dtype(op.name, (low, x, high))
+    require_kind(op.name, op.accepts, x)
+    for limit in (low, high):
+        if limit.shape not in ((), x.shape):
+            raise TypeError(f"clamp needs limits that are scalars or of shape {x.shape}, got {limit.shape}")
+    return x
+
+
+neg, sign, floor, ceil, is_finite = (partial(bind, op()) for op in (Neg, Sign, Floor, Ceil, IsFinite))
+exp, exp2, expm1, log, log1p = (partial(bind, op()) for op in (Exp, Exp2, Expm1, Log, Log1p))
+sqrt, rsqrt, cbrt, square = (partial(bind, op()) for op in (Sqrt, Rsqrt, Cbrt, Square))
+sin, cos, tan, asin, acos, atan = (partial(bind, op()) for op in (Sin, Cos, Tan, Asin, Acos, Atan))
+sinh, cosh, tanh, asinh, acosh, atanh = (partial(bind, op()) for op in (Sinh, Cosh, Tanh, Asinh, Acosh, Atanh))
+logistic, erf, erfc, erf_inv = (partial(bind, op()) for op in (Logistic, Erf, Erfc, ErfInv))
+lgamma, digamma, polygamma = (partial(bind, op()) for op in (Lgamma, Digamma, Polygamma))
+abs_, not_, real, imag, conj = (partial(bind, op()) for op in (Abs, Not, Real, Imag, Conj))
+population_count, clz = partial(bind, PopulationCount()), partial(bind, Clz())
+stop_gradient, optimization_barrier = partial(bind, StopGradient()), partial(bind, OptimizationBarrier())
+add, sub, mul, div, rem, pow_ = (partial(bind, op()) for op in (Add, Sub, Mul, Div, Rem, Pow))
+max_, min_, atan2, nextafter = (partial(bind, op()) for op in (Max, Min, Atan2, Nextafter))
+and_, or_, xor, complex_ = (partial(bind, op()) for op in (And, Or, Xor, Complex))
+shift_left, shift_right_arithmetic, shift_right_logical = (
+    partial(bind, op()) for op in (ShiftLeft, ShiftRightArithmetic, ShiftRightLogical))
+eq, ne, lt, le, gt, ge = (partial(bind, op()) for op in (Eq, Ne, Lt, Le, Gt, Ge))
+select_n, clamp = partial(bind, SelectN()), partial(bind, Clamp())
+
+
+def integer_pow(x, y: int):
+    return bind(IntegerPow(y), x)
+
+
+def round_(x, rounding_method: int = 0):
+    return bind(Round(rounding_method), x)
+
+
+def convert_element_type(x, new_dtype, weak_type: bool = False):
+    return bind(ConvertElementType(np.dtype(new_dtype), weak_type), x)
+
+
+def bitcast_convert_type(x, new_dtype):
+    return bind(BitcastConvertType(np.dtype(new_dtype)), x)
+
+
+def reduce_precision(x, exponent_bits: int, mantissa_bits: int):
+    return bind(ReducePrecision(exponent_bits, mantissa_bits), x)

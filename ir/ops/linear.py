@@ -1,0 +1,49 @@
+"""Contractions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..operation import Operation, abstract_eval, operation
+from ..staging import bind
+from ..types import ShapedArray, shaped_array
+from .typing import require_axes, require_same_dtype
+
+
+@operation
+class DotGeneral(Operation):
+    """Products of elements summed over contracting dimensions, for each index of batch dimensions.
+
+    ``dimension_numbers`` is ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)). The result has the batch
+    dimensions first, then the free ones of lhs, then those of rhs.
+    """
+
+    name = "dot_general"
+    dimension_numbers: tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
+    precision: str | None
+    preferred_element_type: np.dtype | None
+
+
+@abstract_eval.register(DotGeneral)
+def _type_of_dot_general(op: DotGeneral, lhs: ShapedArray, rhs: ShapedArray) -> ShapedArray:
+    (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = op.dimension_numbers
+    require_same_dtype(op.name, (lhs, rhs))
+    require_axes(op.name, lhs_contract + lhs_batch, lhs.ndim, "dimensions of lhs")
+    require_axes(op.name, rhs_contract + rhs_batch, rhs.ndim, "dimensions of rhs")
+    for what, l_dims, r_dims in (("contracting", lhs_contract, rhs_contract), ("batch", lhs_batch, rhs_batch)):
+        l_sizes, r_sizes = tuple(lhs.shape[d] for d in l_dims), tuple(rhs.shape[d] for d in r_dims)
+        if l_sizes != r_sizes:
+            raise TypeError(f"dot_general: {what} dimensions {l_dims} of {lhs.shape} and {r_dims} of {rhs.shape} must "
+                            f"have equal sizes, got {l_sizes} and {r_sizes}")
+    free_lhs = tuple(n for d, n in enumerate(lhs.shape) if d not in lhs_contract + lhs_batch)
+    free_rhs = tuple(n for d, n in enumerate(rhs.shape) if d not in rhs_contract + rhs_batch)
+    shape = tuple(lhs.shape[d] for d in lhs_batch) + free_lhs + free_rhs
+    dtype = op.preferred_element_type or lhs.dtype
+    return shaped_array(shape, dtype, op.preferred_element_type is None and lhs.weak_type and rhs.weak_type)
+
+
+def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any, precision: str | None = None,
+                preferred_element_type: np.dtype | None = None) -> Any:
+    return bind(DotGeneral(dimension_numbers, precision, preferred_element_type), lhs, rhs)

@@ -1,0 +1,363 @@
+"""Staging: running a function once to record its program.
+
+There is one tracer class. While a builder is active in a thread, every operation is recorded in it, constants
+included. Builders nest: a tracer of an outer builder met by an inner one becomes an explicit input of the inner
+program (closure conversion), so nothing of an outer program can leak into an inner one unseen.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from . import dtypes
+from .errors import UnexpectedTracerError
+from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Source, Var, assemble
+from .operation import Operation, abstract_eval
+from .types import ShapedArray, shaped_array
+
+
+class _Current(threading.local):
+    builder: Builder | None = None
+
+
+_current = _Current()
+
+
+class Tracer:
+    """A value that is being staged: an atom of the program that a builder records."""
+
+    __slots__ = ("builder", "atom", "aval", "__weakref__")
+    __array_priority__ = 1000
+
+    def __init__(self, builder: Builder, atom: Atom, aval: ShapedArray):
+        self.builder = builder
+        self.atom = atom
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+    def __repr__(self) -> str:
+        return f"Tracer<{self.aval.short()}>"
+
+
+class Builder:
+    """A program being recorded.
+
+    Args:
+        what: the transformation and function being staged, for errors.
+        source: the source given to every equation; None looks up the user's line for each.
+    """
+
+    __slots__ = ("what", "source", "parent", "eqns", "count", "inputs", "captured", "capture_keys", "open")
+
+    def __init__(self, what: str = "staging", source: Source | None = None):
+        self.what = what
+        self.source = source
+        self.parent: Builder | None = None
+        self.eqns: list[Eqn] = []
+        self.count = 0
+        self.inputs: list[Var] = []
+        self.captured: list[tuple[Var, Any]] = []
+        self.capture_keys: dict[object, Tracer] = {}
+        self.open = True
+
+    def add_input(self, aval: ShapedArray) -> Tracer:
+        var = self._new_var(aval)
+        self.inputs.append(var)
+        return Tracer(self, var, aval)
+
+    def _new_var(self, aval: ShapedArray) -> Var:
+        index = self.count
+        self.count = index + 1
+        return Var(index, aval)
+
+    def emit(self, op: Operation, operands: Sequence[Any]) -> Any:
+        """Record one equation; a Tracer, or a list of them where the operation has multiple results."""
+        inputs = []
+        for x in operands:
+            inputs.append(x.atom if type(x) is Tracer and x.builder is self else self.atom(x))
+        out = abstract_eval[type(op)](op, *[a.aval for a in inputs])
+        source = self.source or user_source()
+        if op.multiple_results:
+            variables = tuple([self._new_var(aval) for aval in out])
+            self.eqns.append(Eqn(op, tuple(inputs), variables, source))
+            return [Tracer(self, v, v.aval) for v in variables]
+        index = self.count
+        self.count = index + 1
+        var = Var(index, out)
+        self.eqns.append(Eqn(op, tuple(inputs), (var,), source))
+        return Tracer(self, var, out)
+
+    def atom(self, x: Any) -> Atom:
+        """The atom that stands for any operand in this program."""
+        return self.lift(x).atom
+
+    def lift(self, x: Any) -> Tracer:
+        """The tracer of this program that stands for x: a tracer, a literal, or a captured value."""
+        kind = type(x)
+        if kind is Tracer:
+            return x if x.builder is self else self._capture_tracer(x)
+        if kind is Literal:
+            return Tracer(self, x, x.aval)
+        literal = literal_of(x)
+        if literal is not None:
+            return Tracer(self, literal, literal.aval)
+        return self._capture(("value", id(x)), aval_of(x), x)
+
+    def _capture_tracer(self, tracer: Tracer) -> Tracer:
+        require_open(tracer, self)
+        if type(tracer.atom) is Literal:
+            return Tracer(self, tracer.atom, tracer.aval)
+        return self._capture((id(tracer.builder), tracer.atom.index), tracer.aval, tracer)
+
+    def _capture(self, key: object, aval: ShapedArray, value: Any) -> Tracer:
+        found = self.capture_keys.get(key)
+        if found is None:
+            var = self._new_var(aval)
+            self.captured.append((var, value))
+            found = self.capture_keys[key] = Tracer(self, var, aval)
+        return found
+
+    def splice(self, jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Tracer]:
+        """Record all equations of a jaxpr, its inputs bound to the operands; the tracers of its results."""
+        env: list[Atom | None] = [self.atom(x) for x in operands]
+        if len(env) != len(jaxpr.in_binders):
+            raise TypeError(f"a program of {len(jaxpr.in_binders)} inputs was given {len(env)} operands")
+        count = self.count
+        append = self.eqns.append
+        put = env.append
+        for op, inputs, outputs, source in jaxpr.eqns:
+            new_outputs = []
+            new_inputs = tuple([env[a[0]] if type(a) is Var else a for a in inputs])
+            for var in outputs:
+                new = Var(count, var[1])
+                count += 1
+                put(new)
+                new_outputs.append(new)
+            append(Eqn(op, new_inputs, tuple(new_outputs), source))
+        self.count = count
+        outs = [env[a[0]] if type(a) is Var else a for a in jaxpr.outs]
+        return [Tracer(self, a, a.aval) for a in outs]
+
+    def close(self, outs: Sequence[Any]) -> tuple[Jaxpr, list[Any]]:
+        """The finished program and the captured values, which are its leading inputs."""
+        out_atoms = [self.atom(x) for x in outs]
+        variables = [var for var, _ in self.captured]
+        if variables:
+            jaxpr = assemble(variables + self.inputs, self.eqns, out_atoms)
+        else:
+            jaxpr = Jaxpr(self.inputs, self.eqns, out_atoms)
+        self.open = False
+        return jaxpr, [value for _, value in self.captured]
+
+
+def require_open(tracer: Tracer, builder: Builder | None) -> None:
+    """Raise unless the tracer belongs to a program that encloses the one being built."""
+    owner = tracer.builder
+    while builder is not None:
+        if builder is owner and owner.open:
+            return
+        builder = builder.parent
+    made = next((e.source for e in owner.eqns if tracer.atom in e.outputs), None)
+    where = f", made at {made}" if made else ""
+    raise UnexpectedTracerError(
+        f"a value of type {tracer.aval.short()}{where} while staging {owner.what} was used after that staging had "
+        f"finished. A function that is staged must return its results, and must not keep them in a variable outside.")
+
+
+@contextmanager
+def building(builder: Builder) -> Iterator[Builder]:
+    """Make a builder the one that records this thread's operations."""
+    builder.parent = _current.builder
+    _current.builder = builder
+    try:
+        yield builder
+    finally:
+        _current.builder = builder.parent
+        builder.open = False
+
+
+def current_builder() -> Builder | None:
+    return _current.builder
+
+
+@contextmanager
+def not_staging() -> Iterator[None]:
+    """Run operations at once, even inside a function that is being staged."""
+    saved = _current.builder
+    _current.builder = None
+    try:
+        yield
+    finally:
+        _current.builder = saved
+
+
+def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function",
+          source: Source | None = None) -> tuple[Jaxpr, list[Any]]:
+    """Record a function from flat values to a flat sequence of values.
+
+    Returns the program and the values it captured, which are to be passed before its other arguments: arrays, and
+    tracers of the enclosing programs.
+
+    >>> from glax.ir import ShapedArray, stage
+    >>> from glax.ir.ops import sin
+    >>> stage(lambda x: [sin(x)], [ShapedArray((3,), "float32")])[0]
+    { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
+    """
+    builder = Builder(what, source)
+    with building(builder):
+        return builder.close(f(*[builder.add_input(aval) for aval in avals]))
+
+
+def stage_closed(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function") -> ClosedJaxpr:
+    """Like stage, for a function that captures no tracers: a ClosedJaxpr."""
+    jaxpr, captured = stage(f, avals, what)
+    return ClosedJaxpr(jaxpr, captured)
+
+
+def bind(op: Operation, *operands: Any) -> Any:
+    """Apply an operation: record it where a function is being staged, run it where none is."""
+    builder = _current.builder
+    if builder is None:
+        return _run_now(op, operands)
+    return builder.emit(op, operands)
+
+
+def _no_runner(op: Operation, operands: Sequence[Any]) -> Any:
+    raise RuntimeError("no evaluator is installed; import glax before running operations on values")
+
+
+_run_now: Callable[[Operation, Sequence[Any]], Any] = _no_runner
+
+
+def install_runner(runner: Callable[[Operation, Sequence[Any]], Any]) -> None:
+    """Say how an operation on values runs when nothing is being staged."""
+    global _run_now
+    _run_now = runner
+
+
+# Values: what may be an operand, and its type.
+
+_AVAL_OF: dict[type, Callable[[Any], ShapedArray]] = {}
+
+
+def register_value_type(kind: type, aval_of_value: Callable[[Any], ShapedArray]) -> None:
+    """Let values of a Python type be operands; the function gives a value's ShapedArray."""
+    _AVAL_OF[kind] = aval_of_value
+
+
+register_value_type(Tracer, lambda x: x.aval)
+register_value_type(Literal, lambda x: x.aval)
+register_value_type(np.ndarray, lambda x: shaped_array(x.shape, dtypes.canonicalize(dtypes.check_array_dtype(x.dtype))))
+for _python_type in (bool, int, float, complex):
+    register_value_type(_python_type, lambda x: literal_of(x).aval)
+
+
+def is_value(x: Any) -> bool:
+    """Whether x can be an operand."""
+    return type(x) in _AVAL_OF or isinstance(x, (np.generic, np.ndarray))
+
+
+def aval_of(x: Any) -> ShapedArray:
+    """The type of an operand; TypeError where it cannot be one."""
+    found = _AVAL_OF.get(type(x))
+    if found is not None:
+        return found(x)
+    if isinstance(x, (np.generic, np.ndarray)):
+        return shaped_array(x.shape, dtypes.canonicalize(dtypes.check_array_dtype(x.dtype)))
+    if isinstance(x, (int, float, complex)):
+        return literal_of(x).aval
+    raise TypeError(f"expected an array or a number, got {x!r} of type {type(x).__name__}")
+
+
+_SCALARS: dict[tuple, Literal] = {}
+_PYTHON_SCALARS = (bool, int, float, complex)
+
+
+def literal_of(x: Any) -> Literal | None:
+    """The literal for a Python or NumPy scalar; None for values that are not written in place."""
+    kind = type(x)
+    if kind in _PYTHON_SCALARS:
+        # Zero is left out of the cache: 0.0 and -0.0 are equal keys. So is NaN, which is never found again.
+        key = (kind, x, dtypes.config.enable_x64) if x else None
+        found = _SCALARS.get(key) if key else None
+        if found is None:
+            value, weak = dtypes.coerce_scalar(x)
+            array = np.asarray(value)
+            found = Literal(array, shaped_array((), array.dtype, weak))
+            if key and x == x and len(_SCALARS) < 10_000:
+                _SCALARS[key] = found
+        return found
+    if isinstance(x, np.generic) or (kind is np.ndarray and x.ndim == 0):
+        dtype = dtypes.canonicalize(dtypes.check_array_dtype(x.dtype))
+        return Literal(np.asarray(x, dtype), shaped_array((), dtype))
+    if isinstance(x, _PYTHON_SCALARS):
+        return literal_of(next(k for k in _PYTHON_SCALARS if isinstance(x, k))(x))
+    return None
+
+
+# Sources: the user's line.
+
+_INTERNAL_FILES: dict[str, bool] = {}
+_ROOMS = ("ir", "rewrite", "interp", "lower", "glax")
+
+
+def _is_internal(filename: str) -> bool:
+    internal = _INTERNAL_FILES.get(filename)
+    if internal is None:
+        internal = _INTERNAL_FILES[filename] = _belongs_to_the_library(filename)
+    return internal
+
+
+def _library_folders() -> tuple[str, ...]:
+    import os
+    folder = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(folder)
+    names = _ROOMS if os.path.basename(root) != "glax" else ("",)
+    return tuple(os.path.join(root, name, "") if name else os.path.join(root, "") for name in names)
+
+
+_LIBRARY_FOLDERS = _library_folders()
+
+
+def _belongs_to_the_library(filename: str) -> bool:
+    return filename.startswith(_LIBRARY_FOLDERS)
+
+
+def user_source() -> Source | None:
+    """The innermost frame outside the library."""
+    frame = sys._getframe(2)
+    known = _INTERNAL_FILES
+    while frame is not None:
+        code = frame.f_code
+        internal = known.get(code.co_filename)
+        if internal is None:
+            internal = _is_internal(code.co_filename)
+        if not internal:
+            return tuple.__new__(Source, (code, frame.f_lasti, None))
+        frame = frame.f_back
+    return None

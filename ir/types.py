@@ -1,0 +1,121 @@
+"""Types of array values, and the effects a program may have."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from . import dtypes
+
+
+class ShapedArray:
+    """The type of an array: its shape, its dtype, and whether the dtype is weak (it came from a Python scalar).
+
+    Instances are interned, so equal types are nearly always the same object and comparing them is cheap; equality
+    is by content all the same. They are immutable.
+
+    >>> ShapedArray((2, 3), "float32")
+    ShapedArray(float32[2,3])
+    >>> ShapedArray((), "float32", weak_type=True) == ShapedArray((), "float32")
+    False
+    """
+
+    __slots__ = ("shape", "dtype", "weak_type", "_hash", "_text")
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    weak_type: bool
+
+    def __new__(cls, shape: tuple[int, ...], dtype: np.dtype | str | type, weak_type: bool = False) -> ShapedArray:
+        dtype = np.dtype(dtype)
+        return shaped_array(tuple(int(d) for d in shape), dtype, bool(weak_type))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a ShapedArray is immutable; make another with .update({name}=...)")
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not ShapedArray:
+            return NotImplemented
+        return (self.shape, self.dtype, self.weak_type) == (other.shape, other.dtype, other.weak_type)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __reduce__(self):
+        return shaped_array, (self.shape, self.dtype, self.weak_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    def update(self, **changes: object) -> ShapedArray:
+        """This type with some of shape, dtype and weak_type replaced."""
+        fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type, **changes}
+        return ShapedArray(**fields)
+
+    def strip_weak_type(self) -> ShapedArray:
+        return shaped_array(self.shape, self.dtype, False) if self.weak_type else self
+
+    def to_tangent(self) -> ShapedArray:
+        """The type of a tangent: itself when inexact, float0 otherwise."""
+        return shaped_array(self.shape, dtypes.tangent_dtype(self.dtype), self.weak_type)
+
+    def short(self) -> str:
+        """The text used in printed programs: ``f32[2,3]``, with ``*`` after a weak dtype."""
+        if self._text is None:
+            star = "*" if self.weak_type else ""
+            text = f"{dtypes.short_name(self.dtype)}{star}[{','.join(map(str, self.shape))}]"
+            object.__setattr__(self, "_text", text)
+        return self._text
+
+    str_short = short
+
+    def __repr__(self) -> str:
+        weak = ", weak_type=True" if self.weak_type else ""
+        return f"ShapedArray({self.dtype.name}[{','.join(map(str, self.shape))}]{weak})"
+
+
+_INTERNED: dict[tuple, ShapedArray] = {}
+_MOST_INTERNED = 100_000
+
+
+def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> ShapedArray:
+    """The interned ShapedArray of an exact tuple of ints and an exact np.dtype (no conversions are made)."""
+    key = (shape, dtype, weak_type)
+    found = _INTERNED.get(key)
+    if found is None:
+        if len(_INTERNED) >= _MOST_INTERNED:
+            _INTERNED.clear()
+        found = object.__new__(ShapedArray)
+        setter = object.__setattr__
+        setter(found, "shape", shape)
+        setter(found, "dtype", dtype)
+        setter(found, "weak_type", weak_type)
+        setter(found, "_hash", hash(key))
+        setter(found, "_text", None)
+        _INTERNED[key] = found
+    return found
+
+
+class Effect:
+    """What running an equation does beyond computing its outputs. Effects are compared by class."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self).__qualname__)
+
+    def __repr__(self) -> str:
+        return type(self).__name__
+
+
+NO_EFFECTS: frozenset[Effect] = frozenset()

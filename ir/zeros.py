@@ -1,0 +1,77 @@
+"""Stand-ins for values in derivative rules: symbolic zeros, and the linear arguments of a program to transpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from multipledispatch import Dispatcher
+
+from .types import ShapedArray
+
+
+class Zero:
+    """A tangent or cotangent that is zero, of which no equation is ever made.
+
+    Args:
+        aval: the type of the zero.
+    """
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Zero({self.aval.short()})"
+
+
+class LinearInput:
+    """In a transpose rule, the place of an argument with respect to which the operation is linear."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self):
+        return self.aval.dtype
+
+    def __repr__(self) -> str:
+        return f"LinearInput({self.aval.short()})"
+
+
+def instantiate(x: Any) -> Any:
+    """A value for a tangent or cotangent: zeros for a symbolic zero, anything else as it is."""
+    if type(x) is not Zero:
+        return x
+    from .ops import full
+    return full(x.aval.shape, 0, x.aval.dtype)
+
+
+add_tangents = Dispatcher("add_tangents")
+
+
+@add_tangents.register(Zero, Zero)
+def _both_zero(a: Zero, b: Zero) -> Any:
+    return a
+
+
+@add_tangents.register(Zero, object)
+def _left_zero(a: Zero, b: Any) -> Any:
+    return b
+
+
+@add_tangents.register(object, Zero)
+def _right_zero(a: Any, b: Zero) -> Any:
+    return a
+
+
+@add_tangents.register(object, object)
+def _sum(a: Any, b: Any) -> Any:
+    from .ops import add
+    return add(a, b)
