@@ -15,7 +15,7 @@ from .errors import (
     TracerIntegerConversionError,
     UnexpectedTracerError,
 )
-from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
+from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble, rewritten
 from .operation import (
     INTERPRETATIONS,
     OPERATIONS,
@@ -59,6 +59,6 @@ __all__ = [
     "TracerIntegerConversionError", "UnexpectedTracerError", "Var", "Zero", "abstract_eval", "add_tangents",
     "assemble", "aval_of", "bind", "building", "current_builder", "dce_rule", "evaluate", "expand_rule",
     "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of", "lower_rule", "not_staging", "operation",
-    "ops", "partial_eval_rule", "register_value_type", "shaped_array", "simplify_rule", "stage", "stage_closed",
+    "ops", "partial_eval_rule", "register_value_type", "rewritten", "shaped_array", "simplify_rule", "stage", "stage_closed",
     "transpose_rule", "vmap_rule",
 ]

@@ -102,6 +102,20 @@ class PlainSource(NamedTuple):
         return f"{self.file}:{self.line} ({self.function}){made}"
 
 
+_REWRITE_NAMES: dict[tuple[str | None, str], str] = {}
+
+
+def rewritten(source: Source | PlainSource | None, rewrite: str) -> Source | PlainSource | None:
+    """The source of an equation that a rewrite makes of one with the given source."""
+    if source is None:
+        return None
+    key = (source[-1], rewrite)
+    name = _REWRITE_NAMES.get(key)
+    if name is None:
+        name = _REWRITE_NAMES[key] = rewrite if key[0] is None else f"{key[0]}, {rewrite}"
+    return tuple.__new__(type(source), (*source[:-1], name))
+
+
 class Eqn(NamedTuple):
     """One equation: ``outputs = op(*inputs)``. Its source takes no part in equality."""
 

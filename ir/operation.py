@@ -148,10 +148,11 @@ evaluate = Interpretation("evaluate", "(op, *numpy_values) -> value, or a list o
 jvp_rule = Interpretation("jvp_rule", "(op, primals, tangents) -> (out, tangent), or two lists for multiple_results")
 vmap_rule = Interpretation("vmap_rule", "(op, axis, args, dims) -> (out, dim), or two lists for multiple_results")
 transpose_rule = Interpretation("transpose_rule", "(op, cotangents, args) -> one cotangent or None per argument")
-partial_eval_rule = Interpretation("partial_eval_rule", "(op, eqn, unknown) -> (known eqns, unknown eqns)")
-dce_rule = Interpretation("dce_rule", "(op, eqn, used_outputs) -> Eqn with fewer inputs and outputs")
+partial_eval_rule = Interpretation(
+    "partial_eval_rule", "(op, eqn, unknown, fresh) -> (known eqns, unknown eqns, which outputs are unknown)")
+dce_rule = Interpretation("dce_rule", "(op, eqn, used_outputs) -> Eqn that computes the used outputs, or None")
 simplify_rule = Interpretation("simplify_rule", "(op, *atoms) -> an atom that equals the result, or None")
-lower_rule = Interpretation("lower_rule", "(op, ctx, eqn, *operands) -> names of the results")
+lower_rule = Interpretation("lower_rule", "(op, write, eqn, *operand_names) -> name of the result, or a list of names")
 
 
 def jaxpr_of(program: Jaxpr | ClosedJaxpr) -> Jaxpr:

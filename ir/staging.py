@@ -165,14 +165,16 @@ class Builder:
 
     def close(self, outs: Sequence[Any]) -> tuple[Jaxpr, list[Any]]:
         """The finished program and the captured values, which are its leading inputs."""
-        out_atoms = [self.atom(x) for x in outs]
+        return self.close_atoms([self.atom(x) for x in outs]), [value for _, value in self.captured]
+
+    def close_atoms(self, out_atoms: Sequence[Atom]) -> Jaxpr:
         variables = [var for var, _ in self.captured]
         if variables:
             jaxpr = assemble(variables + self.inputs, self.eqns, out_atoms)
         else:
             jaxpr = Jaxpr(self.inputs, self.eqns, out_atoms)
         self.open = False
-        return jaxpr, [value for _, value in self.captured]
+        return jaxpr
 
 
 def require_open(tracer: Tracer, builder: Builder | None) -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "columns",
     "explain_mismatch",
     "fast_flatten",
     "flatten",
@@ -134,6 +135,22 @@ def is_leaf_def(treedef: PyTreeDef) -> bool:
     return treedef.num_nodes == 1 and treedef.num_leaves == 1
 
 
+def columns(treedef: PyTreeDef, tree: Any, rest: Iterable[Any], is_leaf: IsLeaf | None = None) -> list[list[Any]]:
+    """For each of `rest`, its parts in the places of the leaves of `tree`, whose structure is `treedef`.
+
+    Raises ValueError naming the key path where one of `rest` does not begin with that structure.
+    """
+    out = []
+    for number, other in enumerate(rest, start=2):
+        try:
+            out.append(treedef.flatten_up_to(other))
+        except ValueError as error:
+            found = mismatches(tree, other, prefix=True, is_leaf=is_leaf)
+            where = _describe(f"tree {number}", found) or str(error)
+            raise ValueError(f"the structures of the trees differ: {where}") from None
+    return out
+
+
 def map_tree(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | None = None) -> Any:
     """The tree of `f` applied to the leaves of `tree` and to what the `rest` have in the same places.
 
@@ -142,15 +159,7 @@ def map_tree(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | Non
     leaves, treedef = fast_flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten(map(f, leaves))
-    columns = [leaves]
-    for i, other in enumerate(rest):
-        try:
-            columns.append(treedef.flatten_up_to(other))
-        except ValueError as error:
-            found = mismatches(tree, other, prefix=True, is_leaf=is_leaf)
-            where = _describe(f"tree {i + 2}", found) or str(error)
-            raise ValueError(f"the structures of the trees differ: {where}") from None
-    return treedef.unflatten(map(f, *columns))
+    return treedef.unflatten(map(f, leaves, *columns(treedef, tree, rest, is_leaf)))
 
 
 # ---- registration ----------------------------------------------------------------------------------------------
@@ -249,7 +258,7 @@ def flatten_axes(name: str, treedef: PyTreeDef, axis_tree: Any) -> list[Any]:
         return out
     full = treedef.unflatten([_Placeholder()] * treedef.num_leaves)
     found = mismatches(axis_tree, full, prefix=True, is_leaf=_is_none)
-    where = _describe(name, found, expected="it", got="the value") or f"{prefix} is no prefix of {treedef}"
+    where = _describe(name, found, "it has {}, the value has {}") or f"{prefix} is no prefix of {treedef}"
     raise ValueError(f"{name} must be a tree prefix of the value it is for: {where}")
 
 
@@ -280,7 +289,7 @@ def mismatches(
 
     With `prefix`, a leaf of `expected` stands for any subtree of `got`.
     """
-    expected_leaf, got_leaf = _is_leaf(expected, is_leaf), _is_leaf(got, is_leaf)
+    expected_leaf, got_leaf = _is_leaf(expected, is_leaf), _is_leaf(got, None if prefix else is_leaf)
     if expected_leaf and (prefix or got_leaf):
         return
     if expected_leaf or got_leaf or type(expected) is not type(got):
@@ -325,14 +334,9 @@ def _show_aux(x: Any, aux: Any) -> str:
     return f"a {type(x).__name__} with static part {_shortened(repr(aux))}"
 
 
-def _describe(name: str, found: Iterator[Mismatch], expected: str = "expected", got: str = "got") -> str:
-    first = next(found, None)
-    if first is None:
-        return ""
-    path, left, right = first
-    if expected == "expected":
-        return f"at {name}{keystr(path)}, expected {left}, got {right}"
-    return f"at {name}{keystr(path)}, {expected} has {left}, {got} has {right}"
+def _describe(name: str, found: Iterator[Mismatch], template: str = "expected {}, got {}") -> str:
+    """The first mismatch in words, or nothing when there is none."""
+    return next((f"at {name}{keystr(path)}, {template.format(left, right)}" for path, left, right in found), "")
 
 
 def explain_mismatch(name: str, expected_tree: Any, got_tree: Any) -> str:

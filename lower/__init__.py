@@ -1,0 +1,1 @@
+"""jaxpr -> StableHLO -> XLA executable, and the arrays that users hold."""

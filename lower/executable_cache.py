@@ -161,9 +161,7 @@ class ExecutableCache:
     def statistics(self) -> CacheStatistics:
         """Hits and misses in memory, hits on disk, seconds spent in XLA's compiler, and executables held."""
         with self._lock:
-            return CacheStatistics(
-                self._hits, self._misses, self._disk_hits, self._compile_seconds, len(self._made)
-            )
+            return CacheStatistics(self._hits, self._misses, self._disk_hits, self._compile_seconds, len(self._made))
 
     def clear(self) -> None:
         """Forget every executable in memory, and the statistics. The directory is left as it is."""

@@ -208,6 +208,12 @@ _SUB_BYTE = {
     "float4_e2m1fn": ("f4E2M1FN", "f32", np.dtype(np.float32)),
 }
 
+
+def _capsule(buffer: Buffer, *arguments: Any) -> Any:
+    # Of a clone, which shares the memory: deleting a buffer while a capsule holds the buffer itself aborts the process.
+    return _jax.buffer_to_dlpack_managed_tensor(buffer.clone(), *arguments)
+
+
 _capsule_pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _capsule_pointer.restype = ctypes.c_void_p
 _capsule_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -220,7 +226,7 @@ def _address_of(capsule: Any) -> int:
 
 def _host_by_address(buffer: Buffer, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     buffer.block_until_ready()
-    capsule = _jax.buffer_to_dlpack_managed_tensor(buffer)
+    capsule = _capsule(buffer)
     address, size = _address_of(capsule), math.prod(shape) * dtype.itemsize
     raw: Any = (ctypes.c_char * size).from_address(address) if size else ctypes.create_string_buffer(0)
     raw.owner = capsule  # the memory lives as long as the capsule, and the capsule as long as `raw`
@@ -306,8 +312,8 @@ def dlpack_capsule(buffer: Buffer, stream: Any = None, max_version: tuple[int, i
         raise DeletedArrayError("Array has been deleted")
     try:
         if max_version is not None and _DLPACK_HAS_VERSIONS:
-            return _jax.buffer_to_dlpack_managed_tensor(buffer, stream, max_version)
-        return _jax.buffer_to_dlpack_managed_tensor(buffer, stream)
+            return _capsule(buffer, stream, max_version)
+        return _capsule(buffer, stream)
     except _jax.JaxRuntimeError as error:
         raise BufferError(str(error)) from error
 

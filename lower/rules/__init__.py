@@ -1,0 +1,5 @@
+"""How each operation is written in StableHLO, by family."""
+
+from . import elementwise
+
+__all__ = ["elementwise"]

@@ -1,0 +1,7 @@
+"""Transposition: the rewrite, and its rules by family."""
+
+from . import call, elementwise, indexing, linear, reduction, shape
+from .elementwise import linear_operand
+from .transform import transpose
+
+__all__ = ["call", "elementwise", "indexing", "linear", "linear_operand", "reduction", "shape", "transpose"]

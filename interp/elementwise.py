@@ -1,0 +1,271 @@
+"""Elementwise operations: a table of NumPy functions, and rules where XLA's meaning is another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..ir import dtypes, evaluate
+from ..ir import ops as o
+from .convert import convert
+from .small import COMPLEX, FLOAT32, INTEGERS, SMALL_INTS, narrow_ints_widened, signed, unsigned, widened
+
+
+def _by_kind(real: Callable, complex_: Callable | None = None, integer: Callable | None = None) -> Callable:
+    """A function that goes by the kind of its first operand; real serves the kinds without one of their own."""
+    special = {d: f for kinds, f in ((COMPLEX, complex_), (INTEGERS, integer)) if f for d in kinds}
+    if integer:
+        special |= {d: narrow_ints_widened(integer) for d in SMALL_INTS}
+    find = special.get
+
+    def apply(*xs: Any) -> Any:
+        return find(xs[0].dtype, real)(*xs)
+    return apply
+
+
+def _in_its_dtype(ufunc: np.ufunc) -> Callable:
+    """A ufunc that returns int8 for integers of 4 bits or less, brought back to their dtype."""
+    def apply(x: Any, *rest: Any) -> Any:
+        result = ufunc(x, *rest)
+        return result if result.dtype == x.dtype else result.astype(x.dtype)
+    return apply
+
+
+# ---- functions NumPy lacks, or means otherwise -----------------------------------------------------------------
+
+
+def _sign_real(x: Any) -> Any:
+    return np.copysign(np.sign(x), x)  # NumPy's sign of -0.0 is 0.0
+
+
+def _complex_of(real: Any, imag: Any) -> Any:
+    """Built from its parts: ``real + 1j * imag`` spoils infinities and signs of zero."""
+    shape = real.shape if real.shape else imag.shape
+    out = np.empty(shape, np.complex64 if real.dtype == FLOAT32 else np.complex128)
+    out.real = real
+    out.imag = imag
+    return out
+
+
+def _sign_complex(x: Any) -> Any:
+    size = np.abs(x)
+    return np.where(size == 0, x, _complex_of(x.real / size, x.imag / size))
+
+
+def _round_away(x: Any) -> Any:
+    whole = np.trunc(x)
+    size = np.abs(whole)
+    one, half = np.ones((), x.dtype), np.array(0.5, x.dtype)
+    return np.copysign(np.where(np.abs(x - whole) >= half, size + one, size), x)
+
+
+def _exp2_complex(x: Any) -> Any:
+    return np.exp(x * x.dtype.type(np.log(2)))
+
+
+def _rsqrt(x: Any) -> Any:
+    return np.reciprocal(np.sqrt(x))
+
+
+def _logistic(x: Any) -> Any:
+    return np.reciprocal(x.dtype.type(1) + np.exp(-x))
+
+
+def _logistic_complex(x: Any) -> Any:
+    one = x.dtype.type(1)
+    shrinking = np.exp(np.where(x.real < 0, x, -x))  # a complex exponential that overflows gives NaN
+    return np.where(x.real < 0, shrinking, one) / (one + shrinking)
+
+
+def _atan2_complex(y: Any, x: Any) -> Any:
+    i = x.dtype.type(1j)
+    return -i * np.log((x + i * y) / np.sqrt(x * x + y * y))
+
+
+# ---- special functions -----------------------------------------------------------------------------------------
+
+
+@cache
+def _special() -> Any:
+    """SciPy's special functions, which take 0.1 s to import and are seldom needed."""
+    from scipy import special
+    return special
+
+
+def _lgamma(x: Any) -> Any:
+    return np.where(np.isinf(x), np.abs(x), _special().gammaln(x))
+
+
+def _digamma(x: Any) -> Any:
+    undefined = (x <= 0) & ((x == np.floor(x)) | np.isinf(x))
+    return np.where(undefined, x.dtype.type(np.nan), _special().psi(x))
+
+
+def _polygamma(m: Any, x: Any) -> Any:
+    special, one = _special(), x.dtype.type(1)
+    order = m + one
+    general = np.power(-one, order) * special.gamma(order) * special.zeta(order, x)
+    return np.where(m == 0, _digamma(x), general).astype(x.dtype, copy=False)
+
+
+# ---- integers --------------------------------------------------------------------------------------------------
+
+
+def _divide_integers(x: Any, y: Any) -> Any:
+    """Rounded towards zero; all bits are set where y is zero."""
+    quotient = np.floor_divide(x - np.fmod(x, y), y)
+    by_zero = y == 0
+    return np.where(by_zero, ~np.zeros((), x.dtype), quotient) if by_zero.any() else quotient
+
+
+def _remainder_of_integers(x: Any, y: Any) -> Any:
+    by_zero = y == 0
+    return np.where(by_zero, x, np.fmod(x, y)) if by_zero.any() else np.fmod(x, y)
+
+
+def _bits(x: Any) -> Any:
+    """The bits of integers as unsigned numbers, those of 4-bit ones alone."""
+    out = x.view(unsigned(x.dtype))
+    return out & np.uint8(2 ** dtypes.itemsize_bits(x.dtype) - 1) if x.dtype in SMALL_INTS else out
+
+
+def _population_count(x: Any) -> Any:
+    return np.bitwise_count(_bits(x)).astype(x.dtype)
+
+
+def _bit_length(bits: Any) -> Any:
+    return np.frexp(bits.astype(np.float64))[1]
+
+
+def _clz(x: Any) -> Any:
+    bits = _bits(x)
+    width = dtypes.itemsize_bits(x.dtype)
+    if width < 64:
+        return (width - _bit_length(bits)).astype(x.dtype)
+    high, low = bits >> np.uint64(32), bits & np.uint64(0xFFFFFFFF)
+    return np.where(high != 0, 32 - _bit_length(high), 64 - _bit_length(low)).astype(x.dtype)
+
+
+# NumPy's own shifts take negative counts, and those beyond the width, the way XLA does.
+
+
+def _shift_right_logical(x: Any, y: Any) -> Any:
+    kind = unsigned(x.dtype)
+    return np.right_shift(_bits(x), y.astype(kind) if x.dtype in SMALL_INTS else y.view(kind)).astype(x.dtype)
+
+
+def _shift_right_arithmetic(x: Any, y: Any) -> Any:
+    """The highest bit counts as the sign in unsigned integers too."""
+    kind = signed(x.dtype)
+    if x.dtype not in SMALL_INTS:
+        return np.right_shift(x.view(kind), y.view(kind)).view(x.dtype)
+    spare = np.int8(8 - dtypes.itemsize_bits(x.dtype))
+    return np.right_shift((x.astype(kind) << spare) >> spare, y.astype(kind)).astype(x.dtype)
+
+
+# ---- powers ----------------------------------------------------------------------------------------------------
+
+
+def _pow(op: o.Pow, x: Any, y: Any) -> Any:
+    return np.power(x, y if y.dtype == x.dtype else y.astype(x.dtype))
+
+
+def _integer_pow(op: o.IntegerPow, x: Any) -> Any:
+    exponent = abs(op.y)
+    if not exponent:
+        return np.ones(x.shape, x.dtype)
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else np.multiply(result, x)
+        exponent >>= 1
+        if exponent:
+            x = np.multiply(x, x)
+    return np.reciprocal(result) if op.y < 0 else result
+
+
+# ---- choices ---------------------------------------------------------------------------------------------------
+
+
+def _select_n(op: o.SelectN, which: Any, *cases: Any) -> Any:
+    """A selector out of range counts as the nearest that is in range."""
+    if len(cases) == 2:
+        return np.where(which if which.dtype == bool else which > 0, cases[1], cases[0])
+    result = cases[0]
+    for number, case in enumerate(cases[1:], 1):
+        result = np.where(which >= number, case, result)
+    return result
+
+
+def _clamp(low: Any, x: Any, high: Any) -> Any:
+    return np.minimum(np.maximum(low, x), high)
+
+
+# ---- the rules -------------------------------------------------------------------------------------------------
+
+
+def _identity(op: Any, x: Any) -> Any:
+    return x
+
+
+UNARY: dict[type, Callable] = {
+    o.Neg: _in_its_dtype(np.negative), o.Square: _in_its_dtype(np.square), o.Abs: _in_its_dtype(np.abs),
+    o.Not: _in_its_dtype(np.invert),
+    o.Floor: np.floor, o.Ceil: np.ceil, o.IsFinite: np.isfinite,
+    o.Exp: np.exp, o.Expm1: np.expm1, o.Log: np.log, o.Log1p: np.log1p, o.Sqrt: np.sqrt, o.Cbrt: np.cbrt,
+    o.Sin: np.sin, o.Cos: np.cos, o.Tan: np.tan, o.Asin: np.arcsin, o.Acos: np.arccos, o.Atan: np.arctan,
+    o.Sinh: np.sinh, o.Cosh: np.cosh, o.Tanh: np.tanh,
+    o.Asinh: np.arcsinh, o.Acosh: np.arccosh, o.Atanh: np.arctanh,
+    o.Conj: np.conjugate, o.Real: np.real, o.Imag: np.imag,
+    o.Sign: _by_kind(_sign_real, _sign_complex, np.sign),
+    o.Exp2: _by_kind(np.exp2, _exp2_complex),
+    o.Rsqrt: widened(_rsqrt),
+    o.Logistic: _by_kind(widened(_logistic), _logistic_complex),
+    o.Erf: widened(lambda x: _special().erf(x)), o.Erfc: widened(lambda x: _special().erfc(x)),
+    o.ErfInv: widened(lambda x: _special().erfinv(x)),
+    o.Lgamma: widened(_lgamma), o.Digamma: widened(_digamma),
+    o.PopulationCount: _population_count, o.Clz: _clz,
+}  # fmt: skip
+
+BINARY: dict[type, Callable] = {
+    o.Add: np.add, o.Sub: np.subtract, o.Mul: np.multiply,
+    o.Div: _by_kind(np.divide, integer=_divide_integers),
+    o.Rem: _by_kind(np.fmod, integer=_remainder_of_integers),
+    o.Max: _in_its_dtype(np.maximum), o.Min: _in_its_dtype(np.minimum),
+    o.Atan2: _by_kind(np.arctan2, _atan2_complex),
+    o.Nextafter: np.nextafter,
+    o.And: _in_its_dtype(np.bitwise_and), o.Or: _in_its_dtype(np.bitwise_or), o.Xor: _in_its_dtype(np.bitwise_xor),
+    o.ShiftLeft: narrow_ints_widened(np.left_shift),
+    o.ShiftRightLogical: _shift_right_logical, o.ShiftRightArithmetic: _shift_right_arithmetic,
+    o.Eq: np.equal, o.Ne: np.not_equal, o.Lt: np.less, o.Le: np.less_equal, o.Gt: np.greater, o.Ge: np.greater_equal,
+    o.Complex: _complex_of,
+    o.Polygamma: widened(_polygamma),
+}  # fmt: skip
+
+
+def _rule_of_one(function: Callable) -> Callable:
+    return lambda op, x: function(x)
+
+
+def _rule_of_two(function: Callable) -> Callable:
+    return lambda op, x, y: function(x, y)
+
+
+for _op_type, _function in UNARY.items():
+    evaluate.register(_op_type)(_rule_of_one(_function))
+for _op_type, _function in BINARY.items():
+    evaluate.register(_op_type)(_rule_of_two(_function))
+
+_CLAMP = narrow_ints_widened(_clamp)
+_ROUNDINGS = {0: _round_away, 1: np.rint}
+
+evaluate.register(o.StopGradient, o.OptimizationBarrier)(_identity)
+evaluate.register(o.Pow)(_pow)
+evaluate.register(o.IntegerPow)(_integer_pow)
+evaluate.register(o.SelectN)(_select_n)
+evaluate.register(o.Clamp)(lambda op, low, x, high: _CLAMP(low, x, high))
+evaluate.register(o.Round)(lambda op, x: _ROUNDINGS[op.rounding_method](x))
+evaluate.register(o.ConvertElementType)(lambda op, x: convert(x, op.new_dtype))

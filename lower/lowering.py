@@ -1,0 +1,34 @@
+"""From a jaxpr to the text of a StableHLO module."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..ir import Jaxpr
+from .writer import ModuleWriter
+
+
+class Module(NamedTuple):
+    """A StableHLO module.
+
+    Attributes:
+        text: the module, whose entry is ``main``.
+        host_callbacks: the Python functions that its callbacks call, by index.
+    """
+
+    text: str
+    host_callbacks: tuple = ()
+
+
+def lower(jaxpr: Jaxpr, name: str = "program", donated: Sequence[int] = ()) -> Module:
+    """Write a program as a StableHLO module.
+
+    Args:
+        jaxpr: the program.
+        name: the module's name.
+        donated: positions of inputs whose memory may be reused for the results.
+    """
+    module = ModuleWriter()
+    module.main(jaxpr, donated)
+    return Module(module.text(name), tuple(module.host_callbacks))

@@ -1,0 +1,24 @@
+"""Derivatives of the shape operations: all are linear."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir import Zero, aval_of, bind, instantiate, jvp_rule
+from ...ir import ops as o
+from .rule_helpers import linear, linear_in_first
+
+linear_in_first(o.BroadcastInDim, o.Reshape, o.Transpose, o.Squeeze, o.Slice, o.Rev)
+linear(o.Pad)
+
+
+@jvp_rule.register(o.Concatenate)
+def _jvp_of_concatenate(op: o.Concatenate, primals: list, tangents: list) -> tuple[Any, Any]:
+    return bind(op, *primals), bind(op, *map(instantiate, tangents))
+
+
+@jvp_rule.register(o.Split)
+def _jvp_of_split(op: o.Split, primals: list, tangents: list) -> tuple[list, list]:
+    outs = bind(op, *primals)
+    (t,) = tangents
+    return outs, [Zero(aval_of(out)) for out in outs] if type(t) is Zero else bind(op, t)

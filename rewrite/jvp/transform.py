@@ -1,0 +1,95 @@
+"""Forward-mode differentiation of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir import Builder, Jaxpr, Operation, Tracer, Var, Zero, building, current_builder, instantiate, jvp_rule, rewritten
+from ...ir.operation import expand_rule
+from ...ir.staging import aval_of
+from ..check_rewrites import checked
+
+
+@checked
+def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool], instantiate_outputs: bool = False) -> tuple[Jaxpr, list[bool]]:
+    """The program that computes a program's outputs and their derivative along a direction.
+
+    Args:
+        jaxpr: the program.
+        nonzero: for each input whether it has a tangent; only inexact inputs can.
+        instantiate_outputs: give zeros for the tangent of every inexact output that has none.
+
+    Returns:
+        A program from the inputs and then the tangents of the nonzero ones, to the outputs and then the tangents of
+        some of them; and for each output whether its tangent is among them.
+    """
+    builder = Builder("jvp")
+    with building(builder):
+        env: list = [builder.add_input(v.aval) for v in jaxpr.in_binders]
+        tangents: list = [builder.add_input(v.aval) if flag else Zero(v.aval)
+                          for v, flag in zip(jaxpr.in_binders, nonzero, strict=True)]
+        rules = jvp_rule
+        for op, inputs, outputs, source in jaxpr.eqns:
+            builder.source = rewritten(source, "jvp")
+            primals_in, tangents_in, any_nonzero = [], [], False
+            for a in inputs:
+                if type(a) is Var:
+                    index = a[0]
+                    primals_in.append(env[index])
+                    tangent = tangents[index]
+                    tangents_in.append(tangent)
+                    if type(tangent) is not Zero:
+                        any_nonzero = True
+                else:
+                    primals_in.append(Tracer(builder, a, a.aval))
+                    tangents_in.append(Zero(a.aval))
+            if any_nonzero:
+                out, tangent = rules[type(op)](op, primals_in, tangents_in)
+                if op.multiple_results:
+                    env.extend(out)
+                    tangents.extend(tangent)
+                else:
+                    env.append(out)
+                    tangents.append(tangent)
+            else:
+                out = builder.emit(op, primals_in)
+                env.extend(out) if op.multiple_results else env.append(out)
+                tangents.extend([Zero(v.aval) for v in outputs])
+        outs, out_tangents, out_nonzero = [], [], []
+        for a in jaxpr.outs:
+            known, tangent = (env[a[0]], tangents[a[0]]) if type(a) is Var else (a, Zero(a.aval))
+            outs.append(known)
+            keep = type(tangent) is not Zero or (instantiate_outputs and is_inexact(a.aval))
+            out_nonzero.append(keep)
+            if keep:
+                out_tangents.append(instantiate(tangent))
+        return builder.close(outs + out_tangents)[0], out_nonzero
+
+
+def is_inexact(aval) -> bool:
+    return aval.to_tangent() is aval
+
+
+def jvp_by_expansion(op: Operation, primals: Sequence, tangents: Sequence):
+    """The rule of an operation that stands for a program: that of the program."""
+    program = expand_rule(op, *map(aval_of, primals))
+    nonzero = [type(t) is not Zero for t in tangents]
+    rewritten_program, out_nonzero = jvp(program, nonzero)
+    return split_outputs(op, splice(rewritten_program, primals, tangents), program, out_nonzero)
+
+
+def splice(program: Jaxpr, primals: Sequence, tangents: Sequence) -> list:
+    return current_builder().splice(program, [*primals, *(t for t in tangents if type(t) is not Zero)])
+
+
+def split_outputs(op: Operation, results: Sequence, program: Jaxpr, out_nonzero: Sequence[bool]):
+    """The outputs and tangents of a call of a program made by jvp, the missing tangents put back as zeros."""
+    count = len(program.outs)
+    given = iter(results[count:])
+    out_tangents = [next(given) if flag else Zero(aval) for flag, aval in zip(out_nonzero, program.out_avals)]
+    if op.multiple_results:
+        return list(results[:count]), out_tangents
+    return results[0], out_tangents[0]
+
+
+jvp_rule.by_expansion = jvp_by_expansion

@@ -1,0 +1,121 @@
+"""Transposing linear programs: from cotangents of the outputs to cotangents of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir import (
+    Builder,
+    Eqn,
+    Jaxpr,
+    LinearInput,
+    Operation,
+    Tracer,
+    Var,
+    Zero,
+    add_tangents,
+    building,
+    current_builder,
+    instantiate,
+    rewritten,
+    transpose_rule,
+)
+from ...ir.operation import expand_rule
+from ...ir.staging import aval_of
+from ..check_rewrites import checked
+
+
+@checked
+def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence[bool] | None = None,
+              instantiate_outputs: bool = True) -> tuple[Jaxpr, list[bool]]:
+    """The transpose of a program in those of its inputs in which it is linear.
+
+    Args:
+        jaxpr: a program, linear in some of its inputs for all values of the others.
+        linear: which inputs.
+        nonzero_cotangents: for each output, whether a cotangent is given; all by default.
+        instantiate_outputs: give zeros for the cotangent of a linear input that has none.
+
+    Returns:
+        A program from the other inputs and then the given cotangents of outputs, to cotangents of the linear inputs;
+        and for each of these whether its cotangent is among the results.
+
+    Raises:
+        TypeError: an operation is not linear in an operand that depends on the linear inputs.
+    """
+    given = [True] * len(jaxpr.outs) if nonzero_cotangents is None else list(nonzero_cotangents)
+    builder = Builder("transpose")
+    with building(builder):
+        env: dict[int, Any] = {}
+        for v, flag in zip(jaxpr.in_binders, linear, strict=True):
+            env[v.index] = LinearInput(v.aval) if flag else builder.add_input(v.aval)
+        pending = _run_what_is_not_linear(builder, jaxpr, env)
+        cotangents: dict[int, Any] = {}
+        for a, flag in zip(jaxpr.outs, given, strict=True):
+            if flag:
+                _accumulate(cotangents, env, a, builder.add_input(a.aval))
+        for eqn in reversed(pending):
+            _transpose_equation(builder, eqn, env, cotangents)
+        results = [cotangents.get(v.index, Zero(v.aval)) for v, flag in zip(jaxpr.in_binders, linear) if flag]
+        keep = [instantiate_outputs or type(ct) is not Zero for ct in results]
+        return builder.close([instantiate(ct) for ct, kept in zip(results, keep) if kept])[0], keep
+
+
+def _run_what_is_not_linear(builder: Builder, jaxpr: Jaxpr, env: dict[int, Any]) -> list[Eqn]:
+    """Record the equations that do not depend on linear inputs; return the others, in order."""
+    pending = []
+    for eqn in jaxpr.eqns:
+        if any(type(a) is Var and type(env[a[0]]) is LinearInput for a in eqn.inputs):
+            for v in eqn.outputs:
+                env[v[0]] = LinearInput(v[1])
+            pending.append(eqn)
+            continue
+        builder.source = rewritten(eqn.source, "transpose")
+        operands = [env[a[0]] if type(a) is Var else a for a in eqn.inputs]
+        out = builder.emit(eqn.op, operands)
+        for v, value in zip(eqn.outputs, out if eqn.op.multiple_results else (out,)):
+            env[v[0]] = value
+    return pending
+
+
+def _accumulate(cotangents: dict[int, Any], env: dict[int, Any], a: Any, ct: Any) -> None:
+    if type(a) is Var and type(ct) is not Zero and ct is not None and type(env[a[0]]) is LinearInput:
+        seen = cotangents.get(a[0])
+        cotangents[a[0]] = ct if seen is None else add_tangents(seen, ct)
+
+
+def _transpose_equation(builder: Builder, eqn: Eqn, env: dict[int, Any], cotangents: dict[int, Any]) -> None:
+    op, inputs, outputs, source = eqn
+    if op.multiple_results:
+        given = [cotangents.pop(v[0], None) for v in outputs]
+        if all(ct is None for ct in given):
+            return
+        ct = [Zero(v[1]) if ct is None else ct for v, ct in zip(outputs, given)]
+    else:
+        ct = cotangents.pop(outputs[0][0], None)
+        if ct is None:
+            return
+    builder.source = rewritten(source, "transpose")
+    args = [env[a[0]] if type(a) is Var else Tracer(builder, a, a.aval) for a in inputs]
+    for a, arg_ct in zip(inputs, transpose_rule[type(op)](op, ct, args)):
+        _accumulate(cotangents, env, a, arg_ct)
+
+
+@transpose_rule.register(Operation)
+def _not_linear(op: Operation, ct: Any, args: Sequence[Any]) -> list[Any]:
+    if expand_rule.find(type(op)) is not None:
+        return _transpose_expansion(op, ct, args)
+    which = [position for position, x in enumerate(args) if type(x) is LinearInput]
+    raise TypeError(f"cannot transpose {op.name}: it is not linear in operand {which[0]}, which depends on the inputs "
+                    f"to transpose by" if which else f"cannot transpose {op.name}: it has no transpose rule")
+
+
+def _transpose_expansion(op: Operation, ct: Any, args: Sequence[Any]) -> list[Any]:
+    program = expand_rule(op, *[aval_of(x) if type(x) is not LinearInput else x.aval for x in args])
+    linear = [type(x) is LinearInput for x in args]
+    cts = ct if op.multiple_results else [ct]
+    transposed, _ = transpose(program, linear, [type(c) is not Zero for c in cts])
+    operands = [x for x in args if type(x) is not LinearInput] + [c for c in cts if type(c) is not Zero]
+    results = iter(current_builder().splice(transposed, operands))
+    return [next(results) if flag else None for flag in linear]

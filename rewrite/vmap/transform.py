@@ -1,0 +1,97 @@
+"""Vectorising programs: one program that does the work of many calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, current_builder, rewritten, vmap_rule
+from ...ir.operation import expand_rule
+from ...ir.types import shaped_array
+from ..check_rewrites import checked
+from .batching import BatchAxis, Dim, batched_at
+
+
+@checked
+def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
+         out_dims: Sequence[Dim | bool] | None = None) -> tuple[Jaxpr, list[Dim]]:
+    """The program that computes what a program computes for each index of a new axis.
+
+    Args:
+        jaxpr: the program.
+        axis: the size, and perhaps the name, of the new axis.
+        in_dims: for each input where it has the axis; None where all calls share it.
+        out_dims: for each output where to put the axis; None where the output must not depend on it, True to leave
+            it where it falls. By default every output has it first.
+
+    Returns:
+        The program, whose inputs and outputs have the axis at these places, and where each output has it.
+
+    Raises:
+        ValueError: an output for which out_dims says None depends on a mapped input.
+    """
+    builder = Builder("vmap")
+    wanted = [0] * len(jaxpr.outs) if out_dims is None else list(out_dims)
+    with building(builder):
+        env: list[Any] = [builder.add_input(_batched_aval(v.aval, axis, d))
+                          for v, d in zip(jaxpr.in_binders, in_dims, strict=True)]
+        dims: list[Dim] = list(in_dims)
+        for op, inputs, outputs, source in jaxpr.eqns:
+            builder.source = rewritten(source, "vmap")
+            args, arg_dims, mapped = [], [], False
+            for a in inputs:
+                if type(a) is Var:
+                    index = a[0]
+                    dim = dims[index]
+                    args.append(env[index])
+                    arg_dims.append(dim)
+                    if dim is not None:
+                        mapped = True
+                else:
+                    args.append(Tracer(builder, a, a.aval))
+                    arg_dims.append(None)
+            if mapped or op.effects:
+                out, out_dim = vmap_rule[type(op)](op, axis, args, arg_dims)
+                if op.multiple_results:
+                    env.extend(out)
+                    dims.extend(out_dim)
+                else:
+                    env.append(out)
+                    dims.append(out_dim)
+            else:
+                out = builder.emit(op, args)
+                env.extend(out) if op.multiple_results else env.append(out)
+                dims.extend([None] * len(outputs))
+        outs, found = [], []
+        for position, (a, want) in enumerate(zip(jaxpr.outs, wanted, strict=True)):
+            out, dim = (env[a[0]], dims[a[0]]) if type(a) is Var else (a, None)
+            if want is None and dim is not None:
+                raise ValueError(f"vmap: output {position} depends on a mapped input, so its out_axes cannot be None")
+            keep = want is None or want is True
+            outs.append(out if keep else batched_at(out, dim, axis, want))
+            found.append(dim if keep else want)
+        return builder.close(outs)[0], found
+
+
+def _batched_aval(aval, axis: BatchAxis, dim: Dim):
+    if dim is None:
+        return aval
+    return shaped_array((*aval.shape[:dim], axis.size, *aval.shape[dim:]), aval.dtype, aval.weak_type)
+
+
+def unbatched_aval(x: Any, dim: Dim):
+    aval = aval_of(x)
+    if dim is None:
+        return aval
+    return shaped_array((*aval.shape[:dim], *aval.shape[dim + 1:]), aval.dtype, aval.weak_type)
+
+
+def vmap_by_expansion(op: Operation, axis: BatchAxis, args: Sequence[Any], dims: Sequence[Dim]) -> tuple[Any, Any]:
+    """The rule of an operation that stands for a program: that of the program."""
+    program = expand_rule(op, *map(unbatched_aval, args, dims))
+    batched, out_dims = vmap(program, axis, dims, [True] * len(program.outs))
+    outs = current_builder().splice(batched, args)
+    return (outs, out_dims) if op.multiple_results else (outs[0], out_dims[0])
+
+
+vmap_rule.by_expansion = vmap_by_expansion
