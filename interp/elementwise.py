@@ -13,25 +13,20 @@ from ..ir import ops as o
 from .convert import convert
 from .small import COMPLEX, FLOAT32, INTEGERS, SMALL_INTS, narrow_ints_widened, signed, unsigned, widened
 
+Choice = tuple[Callable, dict[np.dtype, Callable]]
 
-def _by_kind(real: Callable, complex_: Callable | None = None, integer: Callable | None = None) -> Callable:
-    """A function that goes by the kind of its first operand; real serves the kinds without one of their own."""
-    special = {d: f for kinds, f in ((COMPLEX, complex_), (INTEGERS, integer)) if f for d in kinds}
+
+def _by_kind(real: Callable, complex_: Callable | None = None, integer: Callable | None = None) -> Choice:
+    """A function for real numbers, and others by dtype."""
+    special = dict.fromkeys(COMPLEX, complex_) if complex_ else {}
     if integer:
-        special |= {d: narrow_ints_widened(integer) for d in SMALL_INTS}
-    find = special.get
-
-    def apply(*xs: Any) -> Any:
-        return find(xs[0].dtype, real)(*xs)
-    return apply
+        special |= dict.fromkeys(INTEGERS, integer) | dict.fromkeys(SMALL_INTS, widened(integer))
+    return real, special
 
 
-def _in_its_dtype(ufunc: np.ufunc) -> Callable:
-    """A ufunc that returns int8 for integers of 4 bits or less, brought back to their dtype."""
-    def apply(x: Any, *rest: Any) -> Any:
-        result = ufunc(x, *rest)
-        return result if result.dtype == x.dtype else result.astype(x.dtype)
-    return apply
+def _wrapping(function: Callable) -> Choice:
+    """A function for all dtypes, of which NumPy gives int8 for integers of 4 bits or less."""
+    return function, dict.fromkeys(SMALL_INTS, widened(function))
 
 
 # ---- functions NumPy lacks, or means otherwise -----------------------------------------------------------------
@@ -211,15 +206,15 @@ def _identity(op: Any, x: Any) -> Any:
     return x
 
 
-UNARY: dict[type, Callable] = {
-    o.Neg: _in_its_dtype(np.negative), o.Square: _in_its_dtype(np.square), o.Abs: _in_its_dtype(np.abs),
-    o.Not: _in_its_dtype(np.invert),
+UNARY: dict[type, Callable | Choice] = {
+    o.Neg: _wrapping(np.negative), o.Square: _wrapping(np.square), o.Abs: _wrapping(np.abs),
+    o.Not: _wrapping(np.invert),
     o.Floor: np.floor, o.Ceil: np.ceil, o.IsFinite: np.isfinite,
     o.Exp: np.exp, o.Expm1: np.expm1, o.Log: np.log, o.Log1p: np.log1p, o.Sqrt: np.sqrt, o.Cbrt: np.cbrt,
     o.Sin: np.sin, o.Cos: np.cos, o.Tan: np.tan, o.Asin: np.arcsin, o.Acos: np.arccos, o.Atan: np.arctan,
     o.Sinh: np.sinh, o.Cosh: np.cosh, o.Tanh: np.tanh,
     o.Asinh: np.arcsinh, o.Acosh: np.arccosh, o.Atanh: np.arctanh,
-    o.Conj: np.conjugate, o.Real: np.real, o.Imag: np.imag,
+    o.Conj: np.conjugate, o.Real: lambda x: x.real, o.Imag: lambda x: x.imag,
     o.Sign: _by_kind(_sign_real, _sign_complex, np.sign),
     o.Exp2: _by_kind(np.exp2, _exp2_complex),
     o.Rsqrt: widened(_rsqrt),
@@ -230,15 +225,15 @@ UNARY: dict[type, Callable] = {
     o.PopulationCount: _population_count, o.Clz: _clz,
 }  # fmt: skip
 
-BINARY: dict[type, Callable] = {
+BINARY: dict[type, Callable | Choice] = {
     o.Add: np.add, o.Sub: np.subtract, o.Mul: np.multiply,
     o.Div: _by_kind(np.divide, integer=_divide_integers),
     o.Rem: _by_kind(np.fmod, integer=_remainder_of_integers),
-    o.Max: _in_its_dtype(np.maximum), o.Min: _in_its_dtype(np.minimum),
+    o.Max: _wrapping(np.maximum), o.Min: _wrapping(np.minimum),
     o.Atan2: _by_kind(np.arctan2, _atan2_complex),
     o.Nextafter: np.nextafter,
-    o.And: _in_its_dtype(np.bitwise_and), o.Or: _in_its_dtype(np.bitwise_or), o.Xor: _in_its_dtype(np.bitwise_xor),
-    o.ShiftLeft: narrow_ints_widened(np.left_shift),
+    o.And: _wrapping(np.bitwise_and), o.Or: _wrapping(np.bitwise_or), o.Xor: _wrapping(np.bitwise_xor),
+    o.ShiftLeft: _wrapping(np.left_shift),
     o.ShiftRightLogical: _shift_right_logical, o.ShiftRightArithmetic: _shift_right_arithmetic,
     o.Eq: np.equal, o.Ne: np.not_equal, o.Lt: np.less, o.Le: np.less_equal, o.Gt: np.greater, o.Ge: np.greater_equal,
     o.Complex: _complex_of,
@@ -246,12 +241,18 @@ BINARY: dict[type, Callable] = {
 }  # fmt: skip
 
 
-def _rule_of_one(function: Callable) -> Callable:
-    return lambda op, x: function(x)
+def _rule_of_one(function: Callable | Choice) -> Callable:
+    if not isinstance(function, tuple):
+        return lambda op, x: function(x)
+    usual, find = function[0], function[1].get
+    return lambda op, x: find(x.dtype, usual)(x)
 
 
-def _rule_of_two(function: Callable) -> Callable:
-    return lambda op, x, y: function(x, y)
+def _rule_of_two(function: Callable | Choice) -> Callable:
+    if not isinstance(function, tuple):
+        return lambda op, x, y: function(x, y)
+    usual, find = function[0], function[1].get
+    return lambda op, x, y: find(x.dtype, usual)(x, y)
 
 
 for _op_type, _function in UNARY.items():

@@ -12,6 +12,7 @@ from ..ir.ops import DotGeneral
 from .convert import convert
 from .small import WIDE
 
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _NOTHING = ((), ())
 _MATRICES = (((1,), (0,)), _NOTHING)
 _VECTORS = (((0,), (0,)), _NOTHING)
@@ -29,10 +30,8 @@ def _dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:
 
 def _computed_in(dtype: np.dtype, result: np.dtype) -> np.dtype:
     """The dtype in which products are made and summed: wide enough for both ends, so that it is rounded to once."""
-    order = "biufc"
-    if order.index(dtypes.kind(result)) < order.index(dtypes.kind(dtype)):
-        result = dtype
-    elif dtypes.kind(result) == dtypes.kind(dtype) and result.itemsize < dtype.itemsize:
+    given, wanted = _RANKS[dtypes.kind(dtype)], _RANKS[dtypes.kind(result)]
+    if wanted < given or wanted == given and result.itemsize < dtype.itemsize:
         result = dtype
     return WIDE.get(result, result)
 

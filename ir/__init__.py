@@ -1,6 +1,7 @@
 """What a program is: types, frozen jaxprs, operations and their typing rules, staging."""
 
 from . import ops
+from .check import check
 from .errors import (
     ConcretizationTypeError,
     GlaxError,
@@ -33,6 +34,8 @@ from .operation import (
     transpose_rule,
     vmap_rule,
 )
+from .parser import parse, register_parameter_class
+from .printer import print_closed_jaxpr, print_jaxpr
 from .staging import (
     Builder,
     Tracer,
@@ -57,8 +60,9 @@ __all__ = [
     "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS", "Operation", "PlainSource",
     "ShapedArray", "Source", "Tracer", "TracerArrayConversionError", "TracerBoolConversionError", "TracerError",
     "TracerIntegerConversionError", "UnexpectedTracerError", "Var", "Zero", "abstract_eval", "add_tangents",
-    "assemble", "aval_of", "bind", "building", "current_builder", "dce_rule", "evaluate", "expand_rule",
+    "assemble", "aval_of", "bind", "building", "check", "current_builder", "dce_rule", "evaluate", "expand_rule",
     "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of", "lower_rule", "not_staging", "operation",
-    "ops", "partial_eval_rule", "register_value_type", "rewritten", "shaped_array", "simplify_rule", "stage", "stage_closed",
+    "ops", "parse", "partial_eval_rule", "print_closed_jaxpr",
+    "print_jaxpr", "register_parameter_class", "register_value_type", "rewritten", "shaped_array", "simplify_rule", "stage", "stage_closed",
     "transpose_rule", "vmap_rule",
 ]

@@ -1,0 +1,339 @@
+"""Reading programs from the text that the printer writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from . import dtypes
+from .errors import JaxprSyntaxError
+from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from .operation import OPERATIONS, Operation
+from .ops import indexing
+from .types import ShapedArray, shaped_array
+
+_TOKEN = re.compile(r"""
+    (?P<space>\s+|\#[^\n]*)
+  | (?P<bytes>0x[0-9a-f]*x)
+  | (?P<number>[-+]?(?:inf\b|nan\b|\d+(?:\.\d*)?(?:e[-+]?\d+)?|\.\d+(?:e[-+]?\d+)?))
+  | (?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
+  | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
+  | (?P<mark>[{}()\[\];:.,=*])
+""", re.VERBOSE)
+
+PARAMETER_CLASSES: dict[str, type] = {
+    cls.__name__: cls for cls in (
+        indexing.GatherDimensionNumbers, indexing.ScatterDimensionNumbers, indexing.GatherScatterMode)}
+
+
+def register_parameter_class(cls: type) -> type:
+    """Let a dataclass or an enum stand among an operation's static parameters in text."""
+    PARAMETER_CLASSES[cls.__name__] = cls
+    return cls
+
+
+def parse(text: str) -> Jaxpr | ClosedJaxpr:
+    """The program that a text stands for: a ClosedJaxpr where the text gives constants, a Jaxpr otherwise.
+
+    Raises:
+        JaxprSyntaxError: the text is not a program; the message says where and what was expected.
+
+    >>> from glax.ir import parse
+    >>> parse("{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }")
+    { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
+    """
+    parser = _Parser(text)
+    jaxpr, consts = parser.program()
+    parser.expect_end()
+    return ClosedJaxpr(jaxpr, consts) if consts else jaxpr
+
+
+class _Parser:
+    def __init__(self, text: str):
+        if not isinstance(text, str):
+            raise TypeError(f"parse takes a string, got {type(text).__name__}")
+        self.text = text
+        self.tokens: list[tuple[str, str, int]] = []
+        self.at = 0
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise self._error_at(position, f"unexpected character {text[position]!r}")
+            if match.lastgroup != "space":
+                self.tokens.append((match.lastgroup, match.group(), position))
+            position = match.end()
+
+    # Tokens.
+
+    def _error_at(self, position: int, message: str) -> JaxprSyntaxError:
+        line = self.text.count("\n", 0, position) + 1
+        column = position - (self.text.rfind("\n", 0, position) + 1) + 1
+        shown = self.text.splitlines()[line - 1] if self.text.strip() else ""
+        return JaxprSyntaxError(f"line {line}, column {column}: {message}\n  {shown}\n  {' ' * (column - 1)}^")
+
+    def error(self, message: str) -> JaxprSyntaxError:
+        return self._error_at(self.tokens[self.at][2] if self.at < len(self.tokens) else len(self.text), message)
+
+    def peek(self) -> str:
+        return self.tokens[self.at][1] if self.at < len(self.tokens) else ""
+
+    def kind(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else "end"
+
+    def next(self, kind: str, what: str) -> str:
+        if self.kind() != kind:
+            raise self.error(f"expected {what}, found {self.peek() or 'the end'!r}")
+        self.at += 1
+        return self.tokens[self.at - 1][1]
+
+    def expect(self, mark: str) -> None:
+        if self.peek() != mark:
+            raise self.error(f"expected {mark!r}, found {self.peek() or 'the end'!r}")
+        self.at += 1
+
+    def accept(self, mark: str) -> bool:
+        if self.peek() != mark or self.kind() == "string":
+            return False
+        self.at += 1
+        return True
+
+    def expect_end(self) -> None:
+        if self.kind() != "end":
+            raise self.error(f"expected the end, found {self.peek()!r}")
+
+    # Programs.
+
+    def program(self) -> tuple[Jaxpr, list[Any]]:
+        self.expect("{")
+        self.expect("lambda")
+        scope: dict[str, Var] = {}
+        binders: list[Var] = []
+        consts: list[Any] = []
+        while not self.accept(";"):
+            v = self.binder(scope)
+            self.expect("=")
+            binders.append(v)
+            consts.append(self.array(v.aval))
+        while not self.accept("."):
+            binders.append(self.binder(scope))
+        self.expect("let")
+        eqns = []
+        while not self.accept("in"):
+            eqns.append(self.equation(scope))
+        outs = self.sequence("(", ")", lambda: self.atom(scope))
+        self.expect("}")
+        return Jaxpr(binders, eqns, outs), consts
+
+    def binder(self, scope: dict[str, Var]) -> Var:
+        name = self.next("name", "a variable")
+        if name in scope:
+            raise self.error(f"the variable {name} is bound twice")
+        self.expect(":")
+        v = scope[name] = Var(len(scope), self.aval())
+        return v
+
+    def equation(self, scope: dict[str, Var]) -> Eqn:
+        # The names are bound once the equation's inputs have been read: it cannot use what it defines.
+        names: list[tuple[str, ShapedArray]] = []
+        if not self.accept("_"):
+            while self.peek() != "=":
+                name = self.next("name", "a variable or '='")
+                self.expect(":")
+                names.append((name, self.aval()))
+        self.expect("=")
+        op = self.operation()
+        inputs = []
+        while not self._equation_ends():
+            inputs.append(self.atom(scope))
+        outputs = []
+        for name, aval in names:
+            if name in scope:
+                raise self.error(f"the variable {name} is bound twice")
+            v = scope[name] = Var(len(scope), aval)
+            outputs.append(v)
+        return Eqn(op, tuple(inputs), tuple(outputs))
+
+    def _equation_ends(self) -> bool:
+        following = self.tokens[self.at + 1][1] if self.at + 1 < len(self.tokens) else ""
+        if self.kind() == "end" or self.peek() == "in" and following == "(":
+            return True
+        return self.kind() == "name" and (following == ":" or self.peek() == "_" and following == "=") and (
+            self.peek() not in ("inf", "nan", "True", "False"))
+
+    def atom(self, scope: dict[str, Var]) -> Atom:
+        if self.kind() == "name" and self.peek() not in ("True", "False"):
+            name = self.next("name", "a variable")
+            if name not in scope:
+                self.at -= 1
+                raise self.error(f"the variable {name} is not bound here")
+            return scope[name]
+        return self.literal()
+
+    def literal(self) -> Literal:
+        start = self.at
+        self.skip_array()
+        self.expect(":")
+        aval = self.aval()
+        end, self.at = self.at, start
+        value = self.array(aval)
+        self.at = end
+        return Literal(value, aval)
+
+    def aval(self) -> ShapedArray:
+        name = self.next("name", "a type such as f32[3]")
+        try:
+            dtype = dtypes.from_short_name(name)
+        except (ValueError, TypeError, KeyError):
+            self.at -= 1
+            raise self.error(f"{name!r} is not a dtype") from None
+        weak = self.accept("*")
+        shape = self.sequence("[", "]", self.integer)
+        return shaped_array(tuple(shape), dtype, weak)
+
+    # Values.
+
+    def sequence(self, start: str, end: str, item: Callable[[], Any]) -> list[Any]:
+        self.expect(start)
+        items = []
+        while not self.accept(end):
+            items.append(item())
+            if not self.accept(","):
+                self.expect(end)
+                break
+        return items
+
+    def integer(self) -> int:
+        text = self.next("number", "an integer")
+        try:
+            return int(text)
+        except ValueError:
+            self.at -= 1
+            raise self.error(f"expected an integer, found {text!r}") from None
+
+    def skip_array(self) -> None:
+        """Move past an array's text, whose type comes after it."""
+        if self.peek() in ("[", "("):
+            self.sequence(self.peek(), "]" if self.peek() == "[" else ")", self.skip_array)
+        elif self.kind() in ("bytes", "number") or self.peek() in ("True", "False"):
+            self.at += 1
+        else:
+            raise self.error(f"expected a number or an array, found {self.peek() or 'the end'!r}")
+
+    def array(self, aval: ShapedArray) -> np.ndarray:
+        if self.kind() == "bytes":
+            raw = bytes.fromhex(self.next("bytes", "bytes")[2:-1])
+            wanted = aval.size * aval.dtype.itemsize
+            if len(raw) != wanted:
+                self.at -= 1
+                raise self.error(f"{aval.short()} takes {wanted} bytes, found {len(raw)}")
+            return np.frombuffer(raw, aval.dtype).reshape(aval.shape)
+        start = self.at
+        nested = self.nested(aval.dtype)
+        try:
+            array = np.asarray(nested, object if _through_objects(aval.dtype) else aval.dtype)
+            array = array.astype(aval.dtype) if array.dtype != aval.dtype else array
+            return array.reshape(aval.shape) if array.size == 0 else _of_shape(array, aval)
+        except (ValueError, TypeError, OverflowError) as error:
+            self.at = start
+            raise self.error(f"not an array of type {aval.short()}: {error}") from None
+
+    def nested(self, dtype: np.dtype) -> Any:
+        if self.peek() == "[":
+            return self.sequence("[", "]", lambda: self.nested(dtype))
+        if self.peek() == "(":
+            parts = self.sequence("(", ")", self.real)
+            if len(parts) != 2:
+                raise self.error("a complex number has two parts")
+            return complex(*parts)
+        if self.peek() in ("True", "False"):
+            return self.next("name", "a bool") == "True"
+        if dtypes.is_integer(dtype) or dtypes.is_bool(dtype):
+            return self.integer()
+        return self.real()
+
+    def real(self) -> float:
+        return float(self.next("number", "a number"))
+
+    # Operations and their static parameters.
+
+    def operation(self) -> Operation:
+        name = self.next("name", "an operation")
+        cls = OPERATIONS.get(name)
+        if cls is None:
+            self.at -= 1
+            raise self.error(f"there is no operation named {name!r}")
+        given = self.parameters() if self.peek() == "[" else {}
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(given) - known)
+        if unknown:
+            raise self.error(f"{name} has no parameter {unknown[0]!r}; it has {sorted(known)}")
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise self.error(f"{name}: {error}") from None
+
+    def parameters(self) -> dict[str, Any]:
+        self.expect("[")
+        given = {}
+        while not self.accept("]"):
+            name = self.next("name", "a parameter")
+            self.expect("=")
+            given[name] = self.parameter()
+        return given
+
+    def parameter(self) -> Any:
+        kind, text = self.kind(), self.peek()
+        if kind == "string":
+            return _unquoted(self.next("string", "a string"))
+        if text == "{":
+            jaxpr, consts = self.program()
+            if consts:
+                raise self.error("a sub-program has no constants of its own")
+            return jaxpr
+        if text == "(":
+            return self.tuple_or_complex()
+        if kind == "number":
+            return self._number(self.next("number", "a number"))
+        name = self.next("name", "a value")
+        if name in ("None", "True", "False"):
+            return {"None": None, "True": True, "False": False}[name]
+        if name in PARAMETER_CLASSES:
+            return self.parameter_object(PARAMETER_CLASSES[name])
+        try:
+            return dtypes.from_short_name(name)
+        except (ValueError, TypeError, KeyError):
+            self.at -= 1
+            raise self.error(f"{name!r} is not a value of a parameter") from None
+
+    def tuple_or_complex(self) -> Any:
+        return tuple(self.sequence("(", ")", self.parameter))
+
+    def _number(self, text: str) -> int | float:
+        return int(text) if re.fullmatch(r"[-+]?\d+", text) else float(text)
+
+    def parameter_object(self, cls: type) -> Any:
+        if self.accept("."):
+            return cls[self.next("name", f"a member of {cls.__name__}")]
+        return cls(**self.parameters())
+
+
+def _through_objects(dtype: np.dtype) -> bool:
+    """Whether NumPy cannot read Python numbers into an array of the dtype (the small floats and integers)."""
+    return dtype.type.__module__ == ml_dtypes.__name__ or dtype.kind == "V"
+
+
+def _of_shape(array: np.ndarray, aval: ShapedArray) -> np.ndarray:
+    if array.shape != aval.shape:
+        raise ValueError(f"found shape {array.shape}")
+    return array
+
+
+def _unquoted(text: str) -> str:
+    import ast
+    return ast.literal_eval(text)
