@@ -1,12 +1,17 @@
 """jaxpr -> jaxpr: differentiation, vectorisation, partial evaluation, and clean-ups."""
 
+from .clean_up import clean_up
+from .cse import cse
+from .dce import dce
+from .fold import fold
 from .inline import inline
 from .jit import jit
 from .jvp import jvp
 from .linearize import linearize
 from .partial_eval import partial_eval
+from .simplify import simplify
 from .transpose import transpose
 from .vjp import vjp
 from .vmap import BatchAxis, vmap
 
-__all__ = ["BatchAxis", "inline", "jit", "jvp", "linearize", "partial_eval", "transpose", "vjp", "vmap"]
+__all__ = ["BatchAxis", "clean_up", "cse", "dce", "fold", "inline", "jit", "jvp", "linearize", "partial_eval", "simplify", "transpose", "vjp", "vmap"]

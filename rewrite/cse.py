@@ -1,0 +1,34 @@
+"""Common subexpression elimination: equal equations are computed once."""
+
+from __future__ import annotations
+
+from ..ir import Atom, Eqn, Jaxpr, Var, assemble
+from .check_rewrites import checked
+
+
+@checked
+def cse(jaxpr: Jaxpr) -> Jaxpr:
+    """A program in which no two equations apply the same operation to the same inputs, at every depth.
+
+    Equations with effects are kept as they are.
+    """
+    renamed: dict[int, Atom] = {}
+    seen: dict[tuple, tuple[Var, ...]] = {}
+    kept: list[Eqn] = []
+    for op, inputs, outputs, source in jaxpr.eqns:
+        new_inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
+        if next(op.sub_jaxprs(), None) is not None:
+            op = op.map_jaxprs(cse)
+        if op.effects:
+            kept.append(Eqn(op, new_inputs, outputs, source))
+            continue
+        key = (op, new_inputs)
+        earlier = seen.get(key)
+        if earlier is None:
+            seen[key] = outputs
+            kept.append(Eqn(op, new_inputs, outputs, source))
+        else:
+            for old, new in zip(outputs, earlier):
+                renamed[old[0]] = new
+    outs = [renamed.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
+    return assemble(jaxpr.in_binders, kept, outs)

@@ -1,0 +1,78 @@
+"""Simplification: operations that change nothing are dropped, by one rule an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, Var, assemble, simplify_rule
+from ..ir import ops as o
+from .check_rewrites import checked
+
+
+@checked
+def simplify(jaxpr: Jaxpr) -> Jaxpr:
+    """A program in which operations that give back one of their operands are replaced by it, at every depth.
+
+    Values stay the same to the bit: x + 0 is kept, since it turns -0.0 into 0.0.
+    """
+    same: dict[int, Atom] = {}
+    kept: list[Eqn] = []
+    for op, inputs, outputs, source in jaxpr.eqns:
+        new_inputs = tuple([same.get(a[0], a) if type(a) is Var else a for a in inputs])
+        if next(op.sub_jaxprs(), None) is not None:
+            op = op.map_jaxprs(simplify)
+        atom = None if op.multiple_results or op.effects else simplify_rule[type(op)](op, *new_inputs)
+        if atom is not None and atom.aval == outputs[0].aval:
+            same[outputs[0].index] = atom
+        else:
+            kept.append(Eqn(op, new_inputs, outputs, source))
+    outs = [same.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
+    return assemble(jaxpr.in_binders, kept, outs)
+
+
+def is_scalar(a: Atom, value: float) -> bool:
+    """Whether an atom is a literal scalar of a value (with the sign of zero)."""
+    if type(a) is not Literal or a.aval.shape != () or a.aval.dtype.kind not in "iufc":
+        return False
+    return bool(a.value == value) and bool(np.signbit(a.value.real) == np.signbit(value))
+
+
+def first_when(condition: Callable[[Operation, Atom], bool]) -> Callable[..., Atom | None]:
+    return lambda op, x, *rest: x if condition(op, x) else None
+
+
+@simplify_rule.register(Operation)
+def _as_it_is(op: Operation, *atoms: Atom) -> None:
+    return None
+
+
+@simplify_rule.register(o.Mul)
+def _times_one(op: o.Mul, x: Atom, y: Atom) -> Atom | None:
+    return x if is_scalar(y, 1) else y if is_scalar(x, 1) else None
+
+
+@simplify_rule.register(o.Add)
+def _plus_nothing(op: o.Add, x: Atom, y: Atom) -> Atom | None:
+    """Adding -0.0 changes nothing; for integers adding 0."""
+    nothing = -0.0 if x.aval.dtype.kind in "fc" else 0
+    return x if is_scalar(y, nothing) else y if is_scalar(x, nothing) else None
+
+
+simplify_rule.register(o.Sub)(lambda op, x, y: x if is_scalar(y, 0) else None)
+simplify_rule.register(o.Div)(lambda op, x, y: x if is_scalar(y, 1) else None)
+simplify_rule.register(o.IntegerPow)(first_when(lambda op, x: op.y == 1))
+simplify_rule.register(o.Reshape)(first_when(lambda op, x: op.new_sizes == x.aval.shape))
+simplify_rule.register(o.BroadcastInDim)(first_when(lambda op, x: op.shape == x.aval.shape))
+simplify_rule.register(o.Transpose)(first_when(lambda op, x: op.permutation == tuple(range(len(op.permutation)))))
+simplify_rule.register(o.AxesReduction)(first_when(lambda op, x: not op.axes))
+simplify_rule.register(o.Rev)(first_when(lambda op, x: not op.dimensions))
+simplify_rule.register(o.Squeeze)(first_when(lambda op, x: not op.dimensions))
+simplify_rule.register(o.Slice)(first_when(
+    lambda op, x: x.aval.shape == op.limit_indices and not any(op.start_indices) and set(op.strides or (1,)) <= {1}))
+simplify_rule.register(o.Pad)(first_when(lambda op, x: all(p == (0, 0, 0) for p in op.padding_config)))
+simplify_rule.register(o.Concatenate)(lambda op, *xs: xs[0] if len(xs) == 1 else None)
+simplify_rule.register(o.ConvertElementType)(first_when(
+    lambda op, x: (op.new_dtype, op.weak_type) == (x.aval.dtype, x.aval.weak_type)))
+simplify_rule.register(o.SelectN)(lambda op, which, *cases: cases[0] if all(c == cases[0] for c in cases) else None)

@@ -1,0 +1,494 @@
+"""Sample operands for every operation.
+
+``samples()`` gives cases of small arrays of well-conditioned data. Laws that hold of every operation (interp = XLA,
+vmap = a stack of calls, jvp = finite differences) are tested on all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from itertools import chain, count
+from typing import Any, NamedTuple
+
+import ml_dtypes
+import numpy as np
+
+from glax.ir import Operation, ShapedArray, dtypes, stage
+from glax.ir import ops as o
+
+
+class Sample(NamedTuple):
+    """An operation with operands.
+
+    Attributes:
+        op: the operation.
+        operands: arrays of the dtypes and shapes it is called with.
+        differentiable: for each operand, whether it is inexact and every inexact result has a derivative by it here.
+        id: a name, the same in every run.
+    """
+
+    op: Operation
+    operands: tuple[np.ndarray, ...]
+    differentiable: tuple[bool, ...]
+    id: str
+
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+F8 = np.dtype(ml_dtypes.float8_e4m3fn)
+I4 = np.dtype(ml_dtypes.int4)
+BOOL, I8, I16, I32, I64 = (np.dtype(t) for t in (bool, "i1", "i2", "i4", "i8"))
+U8, U32 = np.dtype("u1"), np.dtype("u4")
+F16, F32, F64, C64, C128 = (np.dtype(t) for t in ("f2", "f4", "f8", "c8", "c16"))
+
+# The first of a kind gets most shapes, the others one.
+DTYPES_OF = {"b": [BOOL], "i": [I32, I8, I16, I64], "u": [U8, U32], "f": [F32, F64, BF16, F16], "c": [C64, C128]}
+SHORT = {"b": [BOOL], "i": [I32, I8], "u": [U8], "f": [F32, F64, BF16], "c": [C64]}
+
+Case = tuple[Operation, Iterable[np.ndarray], Any]
+
+
+@cache
+def samples() -> list[Sample]:
+    """All cases, in a fixed order."""
+    made, numbers = [], {}
+    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls())
+    for op, operands, differentiable in chain(*families):
+        operands = tuple(_frozen(x) for x in operands)
+        if isinstance(differentiable, bool):
+            differentiable = (differentiable,) * len(operands)
+        smooth = tuple(bool(d) and dtypes.is_inexact(x.dtype) for d, x in zip(differentiable, operands))
+        text = ",".join(f"{dtypes.short_name(x.dtype)}[{'x'.join(map(str, x.shape))}]" for x in operands)
+        number = next(numbers.setdefault((op.name, text), count()))
+        made.append(Sample(op, operands, smooth, f"{op.name}({text})" + (f"-{number}" if number else "")))
+    return made
+
+
+def _frozen(x: Any) -> np.ndarray:
+    x = np.array(x)
+    x.flags.writeable = False
+    return x
+
+
+def _fill(values: Iterable[complex], shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """An array of the values in turn."""
+    values = list(values)
+    size = int(np.prod(shape))
+    flat = np.array([values[i % len(values)] for i in range(size)] or [0])[:size]
+    if dtypes.is_complex(dtype):
+        return flat.astype(dtype).reshape(shape)
+    return flat.real.astype(dtype).reshape(shape) if np.iscomplexobj(flat) else flat.astype(dtype).reshape(shape)
+
+
+def _distinct(shape: tuple[int, ...], dtype: np.dtype, start: int = -3) -> np.ndarray:
+    """Small whole numbers, shuffled, no two alike in up to seven (as far as the dtype has as many)."""
+    order = [3, 0, 5, 1, 6, 2, 4]
+    if dtypes.kind(dtype) == "b":
+        return _fill([1, 0, 0, 1, 1], shape, dtype)
+    start = 0 if dtypes.kind(dtype) == "u" else start
+    size = int(np.prod(shape))
+    values = [order[i % 7] + 7 * (i // 7) % 28 + start for i in range(size)]
+    out = _fill(values or [0], shape, dtype)
+    return out + _fill([0.5j, 1j, -1j], shape, dtype) if dtypes.is_complex(dtype) else out
+
+
+def _shapes(first: bool) -> list[tuple[int, ...]]:
+    return [(3,), (), (0, 2), (2, 3)] if first else [(3,)]
+
+
+def _kinds(accepts: str, table: dict[str, list[np.dtype]] = DTYPES_OF) -> Iterator[tuple[np.dtype, bool]]:
+    for kind in accepts:
+        for position, dtype in enumerate(table[kind]):
+            yield dtype, position == 0
+
+
+# ---- elementwise -----------------------------------------------------------------------------------------------
+
+_MIDDLE = (-0.75, 0.375, 1.25, -1.5, 0.625)
+_ABOVE_ZERO = (0.5, 1.25, 2.0, 3.25, 0.875)
+_ABOVE_ONE = (1.5, 2.25, 3.0)
+_WITHIN_ONE = (-0.625, 0.25, 0.5, -0.125)
+_VALUES_OF = {
+    "log": _ABOVE_ZERO, "sqrt": _ABOVE_ZERO, "rsqrt": _ABOVE_ZERO, "lgamma": _ABOVE_ZERO, "digamma": _ABOVE_ZERO,
+    "cbrt": _ABOVE_ZERO, "acosh": _ABOVE_ONE, "asin": _WITHIN_ONE, "acos": _WITHIN_ONE, "atanh": _WITHIN_ONE,
+    "erf_inv": _WITHIN_ONE, "log1p": _WITHIN_ONE,
+}  # fmt: skip
+_INTEGERS = (3, 0, -2, 5, 1, -7)
+_NATURALS = (3, 0, 2, 5, 1, 200)
+_COMPLEX = (0.5 + 0.25j, 0.75 - 0.5j, 1.25 + 0.5j, 0.25 - 0.75j)
+_NOT_DIFFERENTIABLE = {"is_finite", "stop_gradient", "nextafter", "eq", "ne", "lt", "le", "gt", "ge"}
+
+
+def _values(dtype: np.dtype, real: Iterable[float]) -> Iterable[complex]:
+    return {"b": (True, False, True), "i": _INTEGERS, "u": _NATURALS, "f": real, "c": _COMPLEX}[dtypes.kind(dtype)]
+
+
+def _subclasses(base: type) -> list[type[Operation]]:
+    """The operations of a family that have no parameters and its usual typing."""
+    return [c for c in vars(o).values() if isinstance(c, type) and issubclass(c, base) and "name" in c.__dict__
+            and not c.__dataclass_fields__ and c not in _TREATED_ALONE]
+
+
+_TREATED_ALONE = {o.Pow, o.Complex, o.Polygamma, o.ShiftLeft, o.ShiftRightArithmetic, o.ShiftRightLogical}
+
+
+def _unary() -> Iterator[Case]:
+    for cls in _subclasses(o.Unary):
+        for dtype, first in _kinds(cls.accepts, SHORT if "i" not in cls.accepts else DTYPES_OF):
+            leading = first and dtype.kind == ("f" if "f" in cls.accepts else "i")
+            for shape in _shapes(leading):
+                values = _values(dtype, _VALUES_OF.get(cls.name, _MIDDLE))
+                yield cls(), [_fill(values, shape, dtype)], cls.name not in _NOT_DIFFERENTIABLE
+
+
+def _binary() -> Iterator[Case]:
+    for cls in _subclasses(o.Binary):
+        smooth = cls.name not in _NOT_DIFFERENTIABLE
+        for dtype, _ in _kinds(cls.accepts, SHORT):
+            yield cls(), _pair(dtype, (4,), (4,)), smooth
+        dtype = F32 if "f" in cls.accepts else I32
+        yield cls(), _pair(dtype, (2, 3), ()), smooth
+        yield cls(), _pair(dtype, (), (3,)), smooth
+        yield cls(), _pair(dtype, (), ()), smooth
+        yield cls(), _pair(dtype, (0,), (0,)), smooth
+    for cls in (o.Add, o.Sub, o.Mul):
+        yield cls(), [_fill([-3, 7, 2, -8], (4,), I4), _fill([2, 1, -3, -8], (4,), I4)], False
+
+
+def _pair(dtype: np.dtype, left: tuple[int, ...], right: tuple[int, ...]) -> list[np.ndarray]:
+    """Operands that are nowhere equal, the second nowhere zero."""
+    kind = dtypes.kind(dtype)
+    ys = {"b": (True, True, False), "i": (2, -3, 4, 3), "u": (2, 3, 4, 9), "f": (1.5, 2.5, -0.5, 0.625),
+          "c": (1 + 0.5j, 2.25 - 0.25j, 0.25 + 1j)}[kind]  # fmt: skip
+    return [_fill(_values(dtype, _MIDDLE), left, dtype), _fill(ys, right, dtype)]
+
+
+def _other_elementwise() -> Iterator[Case]:
+    yield from _shifts()
+    yield from _powers()
+    for dtype in (F32, F64):
+        parts = [_fill(_MIDDLE, (3,), dtype), _fill(_ABOVE_ZERO, (3,), dtype)]
+        yield o.Complex(), parts, True
+        yield o.Complex(), [parts[0], parts[1][0]], True
+    for dtype in (F32, F64, BF16):
+        yield o.Polygamma(), [_fill([1, 2, 0], (3,), dtype), _fill(_ABOVE_ZERO, (3,), dtype)], (False, True)
+    for method in (0, 1):
+        for dtype in (F32, F64, BF16, F16):
+            yield o.Round(method), [_fill([-1.75, 0.25, 2.75, 7.0, -0.25], (5,), dtype)], True
+    yield o.Round(0), [_fill([0.5, -0.5, 1.5, 2.5], (4,), F32)], False
+    for bits in ((5, 10), (8, 7), (4, 3)):
+        yield o.ReducePrecision(*bits), [_fill([1.1, -3.3, 100.7, 0.0], (4,), F32)], False
+    yield o.ReducePrecision(5, 2), [_fill([1.125, -3.5], (2,), BF16)], False
+    yield o.ReducePrecision(8, 7), [_fill([1.1, -3.3], (2,), F64)], False
+    yield from _conversions()
+    yield from _choices()
+
+
+def _shifts() -> Iterator[Case]:
+    for cls in (o.ShiftLeft, o.ShiftRightArithmetic, o.ShiftRightLogical):
+        for dtype in (I32, I8, U8, U32, I64):
+            yield cls(), [_fill([-5 if dtype.kind == "i" else 250, 3, 7, 100], (4,), dtype),
+                          _fill([1, 2, 0, 3], (4,), dtype)], False
+        yield cls(), [_fill([9, 1], (2,), I32), np.array(2, I32)], False
+
+
+def _powers() -> Iterator[Case]:
+    for dtype in (F32, F64, BF16, C64):
+        xs = _ABOVE_ZERO if dtype != C64 else _COMPLEX
+        yield o.Pow(), [_fill(xs, (3,), dtype), _fill([1.5, -2.0, 0.5], (3,), dtype)], True
+    yield o.Pow(), [_fill(_ABOVE_ZERO, (2, 3), F32), np.array(2.5, F32)], True
+    for dtype in (F32, C64):
+        xs = _MIDDLE if dtype != C64 else _COMPLEX
+        yield o.Pow(), [_fill(xs, (3,), dtype), _fill([2, -1, 3], (3,), I32)], (True, False)
+    for y in (0, 1, 2, 3, 5, -1, -2):
+        yield o.IntegerPow(y), [_fill(_MIDDLE, (3,), F32)], True
+    for y in (2, -3):
+        for dtype in (F64, C64, BF16):
+            yield o.IntegerPow(y), [_fill(_values(dtype, _MIDDLE), (3,), dtype)], True
+    for dtype in (I32, I8, U8):
+        yield o.IntegerPow(3), [_fill(_values(dtype, ()), (4,), dtype)], False
+
+
+def _conversions() -> Iterator[Case]:
+    for source in (BOOL, I32, U8, F32, F64, BF16, C64):
+        for target in (BOOL, I8, I32, U8, F16, F32, BF16, C64):
+            if not (dtypes.is_complex(source) and not dtypes.is_complex(target)) and source != target:
+                wide = {source, target} <= {F32, F64, C64} and target != F32 or (source, target) == (BF16, F32)
+                xs = _fill(_values(source, (2.5, -1.0, 0.0, 3.75)), (4,), source)
+                yield o.ConvertElementType(target, False), [xs], wide
+    for source, target in ((F32, F64), (F32, F8), (F8, F32), (I32, I4), (I4, I32), (I32, I64), (I64, I32)):
+        yield (o.ConvertElementType(target, False), [_fill([2, -3, 0, 5], (2, 2), source)],
+               (source, target) == (F32, F64))
+    yield o.ConvertElementType(F32, True), [np.array(7, I32)], False
+    for source, target, shape in (
+            (F32, I32, (3,)), (I32, U32, ()), (F32, U8, (2,)), (F32, np.dtype("u2"), ()), (U8, I32, (2, 4)),
+            (BF16, I16, (2,)), (I16, F16, (0,)), (I32, F32, (2, 2)), (F64, I64, (2,)), (U32, U8, (0, 2))):  # fmt: skip
+        yield o.BitcastConvertType(target), [_fill([2, 1, 3], shape, source)], False
+
+
+def _choices() -> Iterator[Case]:
+    for dtype in (F32, F64, BF16, I32, U8, BOOL, C64):
+        cases = _pair(dtype, (4,), (4,))
+        yield o.SelectN(), [_fill([1, 0, 0, 1], (4,), BOOL), *cases], (False, True, True)
+    cases = _pair(F32, (2, 3), (2, 3))
+    yield o.SelectN(), [np.array(True), *cases], (False, True, True)
+    yield o.SelectN(), [_fill([0, 1], (2, 3), I32), *cases], (False, True, True)
+    yield o.SelectN(), [_fill([2, 0, 1], (2, 3), I32), *cases, cases[0] + 2], (False, True, True, True)
+    yield o.SelectN(), [np.array(1, I32), *cases, cases[0] + 2], (False, True, True, True)
+    yield o.SelectN(), [np.array(False), np.array(2, F32), np.array(3, F32)], (False, True, True)
+    yield o.SelectN(), [_fill([0], (2,), I32), _fill([1, 2], (2,), F32)], (False, True)
+    for dtype in (F32, F64, BF16, I32, I8, U8):
+        x = _fill([-2, 0.5, 3] if dtype.kind != "u" else [0, 2, 5], (3,), dtype)
+        yield o.Clamp(), [_fill([-1 if dtype.kind != "u" else 1], (), dtype), x, _fill([2], (), dtype)], True
+        yield o.Clamp(), [np.zeros_like(x), x, _fill([2, 1, 2], (3,), dtype)], True
+    yield o.Clamp(), [np.array(-1, F32), np.array(0.5, F32), np.array(2, F32)], True
+    yield o.Clamp(), [np.array(-1, F32), np.zeros((0, 2), F32), np.ones((0, 2), F32)], True
+
+
+# ---- shape -----------------------------------------------------------------------------------------------------
+
+
+def _shape() -> Iterator[Case]:
+    for dtype in (F32, I32, BF16, BOOL, C64, I4):
+        x = _distinct((2, 3), dtype) if dtype != I4 else _fill([1, -2, 7, -8, 0], (2, 3), I4)
+        yield o.BroadcastInDim((4, 2, 3), (1, 2)), [x], True
+        yield o.Reshape((3, 2)), [x], True
+        yield o.Transpose((1, 0)), [x], True
+        yield o.Concatenate(0), [x, x[:1]], True
+        yield o.Slice((0, 1), (2, 3), None), [x], True
+        yield o.Rev((0, 1)), [x], True
+        yield o.Pad(((1, 0, 0), (0, 2, 1))), [x, x[0, 0]], True
+    yield from _shape_corners()
+    for dtype in (I32, U8, F32, BF16, C64, I64, F16):
+        yield o.Iota(dtype, (2, 3), 1), [], True
+    yield o.Iota(I32, (4,), 0), [], True
+    yield o.Iota(F32, (0, 2), 0), [], True
+    yield o.Iota(I8, (3, 1, 2), 0), [], True
+
+
+def _shape_corners() -> Iterator[Case]:
+    x, s = _distinct((2, 3), F32), np.array(5, F32)
+    for shape, dims in (((2, 3), ()), ((), ()), ((0, 2), ())):
+        yield o.BroadcastInDim(shape, dims), [s], True
+    yield o.BroadcastInDim((2, 4, 3), (0, 2)), [x], True
+    yield o.BroadcastInDim((2, 4), (0, 1)), [_distinct((2, 1), F32)], True
+    yield o.BroadcastInDim((1, 3), (1,)), [_distinct((3,), F32)], True
+    yield o.Reshape((1, 1)), [s], True
+    yield o.Reshape(()), [_distinct((1, 1), F32)], True
+    yield o.Reshape((3, 0)), [np.zeros((0, 2), F32)], True
+    yield o.Transpose(()), [s], True
+    yield o.Transpose((2, 0, 1)), [_distinct((2, 3, 1), F32)], True
+    yield o.Squeeze((0, 2)), [_distinct((1, 3, 1), F32)], True
+    yield o.Squeeze((1,)), [_distinct((2, 1), I32)], True
+    yield o.Squeeze((0,)), [_distinct((1,), F64)], True
+    yield o.Concatenate(1), [x, np.zeros((2, 0), F32), x[:, :1]], True
+    yield o.Concatenate(0), [x[0]], True
+    for config in (((0, 0, 0), (0, 0, 0)), ((-1, 2, 0), (1, -1, 0)), ((0, 0, 2), (-1, -1, 1)), ((2, -3, 3), (0, -3, 0)),
+                   ((-2, 0, 0), (0, 0, 0))):
+        yield o.Pad(config), [x, s], True
+    yield o.Pad(()), [s, s], True
+    yield o.Pad(((1, 1, 1),)), [np.zeros((0,), F32), s], True
+    yield o.Slice((0, 1), (2, 3), (1, 2)), [x], True
+    yield o.Slice((1, 1), (1, 2), (3, 1)), [x], True
+    yield o.Slice((), (), None), [s], True
+    yield o.Rev((1,)), [x], True
+    yield o.Rev(()), [s], True
+    for dtype in (F32, I32):
+        yield o.Split((1, 0, 2), 1), [_distinct((2, 3), dtype)], True
+    yield o.Split((2,), 0), [x], True
+
+
+# ---- reductions ------------------------------------------------------------------------------------------------
+
+
+def _reductions() -> Iterator[Case]:
+    x = _distinct((2, 3), F32)
+    for cls in (o.ReduceSum, o.ReduceProd, o.ReduceMax, o.ReduceMin, o.ReduceAnd, o.ReduceOr, o.ReduceXor):
+        for dtype, _ in _kinds(cls.accepts, SHORT):
+            yield cls((1,)), [_distinct((2, 3), dtype, 1)], True
+        dtype = F32 if "f" in cls.accepts else I32
+        for axes in ((0,), (0, 1), ()):
+            yield cls(axes), [_distinct((2, 3), dtype, 1)], True
+        yield cls(()), [np.array(2, dtype)], True
+        yield cls((0,)), [np.zeros((0, 2), dtype)], True
+        yield cls((1,)), [np.zeros((0, 2), dtype)], True
+        yield cls((0, 2)), [_distinct((2, 2, 2), dtype, 1)], True
+    yield o.ReduceProd((0,)), [_fill([2, 0, 3], (3,), F32)], True
+    for cls in (o.Argmax, o.Argmin):
+        for dtype, _ in _kinds("biuf", SHORT):
+            yield cls(1, I32), [_distinct((2, 3), dtype)], False
+        yield cls(0, I32), [x], False
+        yield cls(0, I64), [x[0]], False
+        yield cls(0, U8), [_fill([2, 5, 5, 2], (4,), F32)], False
+        yield cls(1, I32), [np.zeros((0, 2), F32)], False
+    yield from _general_reductions()
+    for cls in (o.Cumsum, o.Cumprod, o.Cummax, o.Cummin, o.Cumlogsumexp):
+        for dtype, _ in _kinds(cls.accepts, SHORT):
+            yield cls(0, False), [_distinct((4,), dtype, 1)], True
+        for axis, reverse in ((0, True), (1, False), (1, True)):
+            dtype = F64 if cls is o.Cumlogsumexp else F32
+            yield cls(axis, reverse), [_distinct((2, 3), dtype, 1)], True
+        yield cls(0, False), [np.zeros((0,), F32)], True
+    yield from _orders()
+
+
+def _program(f: Callable[..., list[Any]], *avals: tuple[tuple[int, ...], np.dtype]) -> Any:
+    jaxpr, captured = stage(f, [ShapedArray(*aval) for aval in avals])
+    if captured:
+        raise ValueError("a sample's program captured values")
+    return jaxpr
+
+
+def _larger_with_index(x: Any, i: Any, y: Any, j: Any) -> list[Any]:
+    first = o.gt(x, y)
+    return [o.select_n(first, y, x), o.select_n(first, j, i)]
+
+
+def _general_reductions() -> Iterator[Case]:
+    for dtype in (F32, F64, I32):
+        add = _program(lambda x, y: [o.add(x, y)], ((), dtype), ((), dtype))
+        for dims in ((0,), (1,), (0, 1), ()):
+            yield o.Reduce(add, dims), [_distinct((2, 3), dtype), np.array(0, dtype)], True
+    largest = _program(lambda x, y: [o.max_(x, y)], ((), F32), ((), F32))
+    yield o.Reduce(largest, (0,)), [_distinct((5,), F32), np.array(-np.inf, F32)], (True, False)
+    yield o.Reduce(largest, (0,)), [np.zeros((0, 2), F32), np.array(-8, F32)], True
+    scalars = (((), F32), ((), I32), ((), F32), ((), I32))
+    yield (o.Reduce(_program(_larger_with_index, *scalars), (1,)),
+           [_distinct((2, 3), F32), _fill([0, 1, 2], (2, 3), I32), np.array(-9, F32), np.array(-1, I32)], True)
+
+
+def _orders() -> Iterator[Case]:
+    for dtype, _ in _kinds("biufc", SHORT):
+        yield o.Sort(0, True, 1), [_distinct((5,), dtype)], True
+    yield o.Sort(1, True, 1), [_distinct((2, 3), F32)], True
+    yield o.Sort(0, False, 1), [_distinct((2, 3), I32)], True
+    yield o.Sort(0, True, 1), [_distinct((5,), F32), np.arange(5, dtype=I32)], True
+    yield o.Sort(0, True, 1), [_fill([1, 0, 1, 0, 1], (5,), I32), _distinct((5,), F32)], True
+    yield o.Sort(0, True, 2), [_fill([1, 0, 1, 0, 1], (5,), U8), _distinct((5,), F32), _distinct((5,), F64)], True
+    yield o.Sort(0, True, 1), [np.zeros((0,), F32)], True
+    for dtype, _ in _kinds("iuf", SHORT):
+        yield o.TopK(2), [_distinct((4,), dtype)], True
+    yield o.TopK(3), [_distinct((2, 4), F32)], True
+    yield o.TopK(2), [_fill([1, 3, 3, 0], (4,), I32)], True
+    yield o.TopK(0), [_distinct((2, 2), F32)], True
+
+
+# ---- indexing --------------------------------------------------------------------------------------------------
+
+_CLIP, _FILL, _PROMISE = (o.GatherScatterMode.CLIP, o.GatherScatterMode.FILL_OR_DROP,
+                          o.GatherScatterMode.PROMISE_IN_BOUNDS)  # fmt: skip
+
+
+def _indexing() -> Iterator[Case]:
+    for dtype in (F32, F64, I32, BOOL, BF16):
+        x = _distinct((3, 4), dtype)
+        yield o.DynamicSlice((2, 2)), [x, np.array(1, I32), np.array(2, I32)], True
+        yield o.DynamicUpdateSlice(), [x, x[:2, :2], np.array(0, I32), np.array(1, I32)], True
+    x = _distinct((3, 4), F32)
+    yield o.DynamicSlice((2, 3)), [x, np.array(-5, I32), np.array(9, I32)], True
+    yield o.DynamicSlice((1, 0)), [x, np.array(200, U8), np.array(0, U8)], True
+    yield o.DynamicSlice(()), [np.array(2, F32)], True
+    yield o.DynamicUpdateSlice(), [x, x[:2, :3], np.array(7, I32), np.array(-1, I32)], True
+    yield o.DynamicUpdateSlice(), [np.array(2, F32), np.array(3, F32)], True
+    yield from _gathers()
+    yield from _scatters()
+
+
+_GATHERS = [
+    # operand, indices, (offset_dims, collapsed, start_index_map, operand batching, indices batching), slice sizes
+    ((5,), [[1], [3], [1]], ((), (0,), (0,)), (1,)),
+    ((5,), [[4], [-1], [7]], ((), (0,), (0,)), (1,)),
+    ((5,), [2], ((0,), (), (0,)), (2,)),
+    ((5,), [[1], [4], [-2]], ((1,), (), (0,)), (2,)),
+    ((3, 4), [[2], [0]], ((1,), (0,), (0,)), (1, 4)),
+    ((3, 4), [[1], [3]], ((0,), (1,), (1,)), (3, 1)),
+    ((3, 4), [[2, 1], [0, 3], [1, 9]], ((), (0, 1), (0, 1)), (1, 1)),
+    ((3, 4), [[[1, 2]], [[0, 0]]], ((0, 2), (), (1, 0)), (2, 2)),
+    ((2, 3), [[1], [2]], ((), (1,), (1,), (0,), (0,)), (1, 1)),
+    ((3, 2, 2), [[[1], [0], [2]], [[0], [5], [2]]], ((1,), (0,), (0,), (2,), (0,)), (1, 2, 1)),
+    ((2, 2), np.zeros((3, 0)), ((1, 2), (), ()), (2, 2)),
+    ((4,), np.zeros((0, 1)), ((), (0,), (0,)), (1,)),
+]
+
+
+def _gathers() -> Iterator[Case]:
+    for operand, indices, numbers, sizes in _GATHERS:
+        for mode in (_CLIP, _FILL):
+            op = o.Gather(o.GatherDimensionNumbers(*numbers), sizes, False, False, mode, None)
+            in_bounds = mode is _CLIP
+            yield op, [_distinct(operand, F32), np.array(indices, I32)], (in_bounds or op.fill_value is not None, False)
+    one = o.GatherDimensionNumbers((), (0,), (0,))
+    for dtype in (F64, I32, U8, BOOL, BF16, C64):
+        for mode, fill in ((_FILL, None), (_FILL, 1), (_PROMISE, None)):
+            indices = [[1], [-1], [3]] if mode is _FILL else [[1], [0], [3]]
+            op = o.Gather(one, (1,), False, False, mode, fill)
+            yield op, [_distinct((4,), dtype), np.array(indices, I32)], (fill is not None or mode is _PROMISE, False)
+    for index_dtype in (U8, I64, I8):
+        op = o.Gather(one, (1,), True, True, _CLIP, None)
+        yield op, [_distinct((4,), F32), np.array([[0], [100]], index_dtype)], (True, False)
+
+
+_SCATTERS = [
+    # operand, indices, updates, (window dims, inserted, mapped, operand batching, indices batching), unique
+    ((5,), [[1], [3], [0]], (3,), ((), (0,), (0,)), True),
+    ((5,), [[1], [1], [4]], (3,), ((), (0,), (0,)), False),
+    ((5,), [[4], [-1], [7]], (3,), ((), (0,), (0,)), False),
+    ((5,), [2], (2,), ((0,), (), (0,)), True),
+    ((5,), [[0], [4]], (2, 2), ((1,), (), (0,)), False),
+    ((3, 4), [[2], [0]], (2, 4), ((1,), (0,), (0,)), True),
+    ((3, 4), [[1], [3]], (3, 2), ((0,), (1,), (1,)), True),
+    ((3, 4), [[2, 1], [0, 3]], (2,), ((), (0, 1), (0, 1)), True),
+    ((2, 3), [[1], [2]], (2,), ((), (1,), (1,), (0,), (0,)), True),
+    ((2, 2), np.zeros((1, 0)), (1, 2, 2), ((1, 2), (), ()), True),
+    ((4,), np.zeros((0, 1)), (0,), ((), (0,), (0,)), True),
+]
+
+
+def _scatters() -> Iterator[Case]:
+    for cls in (o.Scatter, o.ScatterAdd, o.ScatterMul, o.ScatterMin, o.ScatterMax):
+        for operand, indices, updates, numbers, unique in _SCATTERS:
+            op = cls(o.ScatterDimensionNumbers(*numbers), False, unique, _FILL)
+            given = [_distinct(operand, F32), np.array(indices, I32), _distinct(updates, F32) + np.float32(0.25)]
+            smooth = unique or cls is o.ScatterAdd
+            yield op, given, (smooth, False, smooth)
+        one = o.ScatterDimensionNumbers((), (0,), (0,))
+        for dtype in (F64, I32, U8, BF16):
+            op = cls(one, False, False, _CLIP)
+            given = [_distinct((4,), dtype), np.array([[0], [9], [2]], I32), _fill([2, 7, 3], (3,), dtype)]
+            yield op, given, (True, False, True)
+        yield (cls(one, True, True, _PROMISE), [_distinct((4,), I32), np.array([[0], [2]], I32), _fill([2], (2,), I32)],
+               False)
+
+
+# ---- linear, calls ---------------------------------------------------------------------------------------------
+
+_DOTS = [
+    ((2, 3), (3, 4), (((1,), (0,)), ((), ()))),
+    ((3,), (3,), (((0,), (0,)), ((), ()))),
+    ((3, 2), (4, 3), (((0,), (1,)), ((), ()))),
+    ((2, 3, 2), (2, 2, 4), (((2,), (1,)), ((0,), (0,)))),
+    ((2, 3), (2, 3), (((0, 1), (0, 1)), ((), ()))),
+    ((2, 3), (4, 2), (((), ()), ((0,), (1,)))),
+    ((), (3,), (((), ()), ((), ()))),
+    ((2, 0), (0, 3), (((1,), (0,)), ((), ()))),
+    ((2, 3, 4), (4, 2, 3), (((1,), (2,)), ((2, 0), (0, 1)))),
+]
+
+
+def _linear() -> Iterator[Case]:
+    for left, right, numbers in _DOTS:
+        yield o.DotGeneral(numbers, None, None), [_distinct(left, F32), _distinct(right, F32)], True
+    for dtype in (F64, BF16, F16, C64, I32, I8, U8):
+        yield o.DotGeneral(_DOTS[0][2], None, None), [_distinct((2, 3), dtype), _distinct((3, 4), dtype)], True
+    for dtype, wanted in ((I8, I32), (BF16, F32), (F16, F32), (F32, F64), (F32, F32), (U8, U32)):
+        yield (o.DotGeneral(_DOTS[0][2], "highest", wanted), [_distinct((2, 3), dtype), _distinct((3, 4), dtype)],
+               dtype == F32)
+
+
+def _calls() -> Iterator[Case]:
+    for dtype in (F32, F64):
+        body = _program(lambda x, y: [o.mul(o.sin(x), y), x], ((3,), dtype), ((), dtype))
+        yield o.Jit(body), [_fill(_MIDDLE, (3,), dtype), np.array(2, dtype)], True
+        outer = _program(lambda x, y, body=body: [o.add(*o.jit_call(body, [x, y]))], ((3,), dtype), ((), dtype))
+        yield o.Jit(outer, function_name="outer"), [_fill(_MIDDLE, (3,), dtype), np.array(2, dtype)], True
+    yield o.Jit(_program(lambda x: [x, x], ((), I32))), [np.array(3, I32)], False
