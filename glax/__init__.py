@@ -1,6 +1,34 @@
 """glax: a function is staged once into a frozen program, and every transformation is a rewrite of programs."""
 
-from . import _running, interp, ir, lower, rewrite, tree, tree_util
+from . import interp, ir, lower, rewrite, tree, tree_util
+from ._forward import jvp, linearize
+from ._grid import rules
+from ._inspect import ShapeDtypeStruct, eval_shape, make_jaxpr
+from ._jacobians import hessian, jacfwd, jacrev
+from ._jit import jit
+from ._reverse import grad, linear_transpose, value_and_grad, vjp
+from ._values import (
+    block_until_ready,
+    default_backend,
+    device_count,
+    device_get,
+    device_put,
+    devices,
+    live_arrays,
+    local_device_count,
+    local_devices,
+)
+from ._vmap import vmap
+from .ir.config import config, enable_x64
+from .ir.dtypes import float0
 from .lower import Array
 
-__all__ = ["Array", "interp", "ir", "lower", "rewrite", "tree", "tree_util"]
+__version__ = "0.1.0"
+
+__all__ = [
+    "Array", "ShapeDtypeStruct", "block_until_ready", "config", "default_backend", "device_count", "device_get",
+    "device_put", "devices", "enable_x64", "eval_shape", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
+    "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
+    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "rewrite", "rules", "tree", "tree_util", "value_and_grad",
+    "vjp", "vmap",
+]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..ir import dtypes, evaluate
 from ..ir.ops import BitcastConvertType, ReducePrecision
-from .small import FLOAT32, SMALL_FLOATS, unsigned
+from .small import FLOAT32, SMALL_FLOATS, WIDE, unsigned
 
 
 def convert(x: Any, dtype: np.dtype) -> Any:
@@ -25,6 +25,8 @@ def convert(x: Any, dtype: np.dtype) -> Any:
         return convert(x.real, dtype)
     if old_kind == "f" and kind in "iu":
         return _float_to_integer(x.astype(FLOAT32) if old in SMALL_FLOATS else x, dtype)
+    if old in WIDE and dtype in WIDE:  # ml_dtypes has no casts between some pairs of these
+        x = x.astype(np.int8 if kind in "iu" else FLOAT32)
     return x.astype(dtype)
 
 

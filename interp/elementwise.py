@@ -100,9 +100,12 @@ def _digamma(x: Any) -> Any:
 
 
 def _polygamma(m: Any, x: Any) -> Any:
+    """As XLA has it, NaN at infinity, and at poles where the sides differ in sign (those of even order)."""
     special, one = _special(), x.dtype.type(1)
     order = m + one
-    general = np.power(-one, order) * special.gamma(order) * special.zeta(order, x)
+    sign, zeta = np.power(-one, order), special.zeta(order, x)
+    undefined = np.isposinf(x) | (np.isinf(zeta) & (sign < 0))
+    general = np.where(undefined, x.dtype.type(np.nan), sign * special.gamma(order) * zeta)
     return np.where(m == 0, _digamma(x), general).astype(x.dtype, copy=False)
 
 

@@ -13,7 +13,7 @@ from ..ir import Jaxpr, evaluate
 from ..ir import ops as o
 from .evaluate import run_jaxpr
 from .limits import greatest, least
-from .small import SMALL_FLOATS, SMALL_INTS, WIDE, signed
+from .small import COMPLEX, SMALL_FLOATS, SMALL_INTS, WIDE, signed
 
 # ---- over axes -------------------------------------------------------------------------------------------------
 
@@ -141,13 +141,17 @@ for _op_type, _ufunc in {o.Cumsum: np.add, o.Cumprod: np.multiply, o.Cummax: np.
 # ---- order -----------------------------------------------------------------------------------------------------
 
 
+_SORTED_BY_KEYS = COMPLEX | SMALL_FLOATS | SMALL_INTS
+
+
 @evaluate.register(o.Sort)
 def _sort(op: o.Sort, *operands: Any) -> list[Any]:
-    """NumPy's order is XLA's: stable, NaN last, -0.0 equal to 0.0, complex numbers by real part first."""
+    """NumPy's order of real numbers is XLA's: stable, NaN last, -0.0 equal to 0.0. Complex numbers go by their real,
+    then their imaginary parts."""
     axis = op.dimension
-    if len(operands) == 1 and operands[0].dtype not in WIDE:
+    if len(operands) == 1 and operands[0].dtype not in _SORTED_BY_KEYS:
         return [np.sort(operands[0], axis, kind="stable")]
-    keys = operands[:op.num_keys]
+    keys = [part for x in operands[:op.num_keys] for part in ((x.real, x.imag) if x.dtype in COMPLEX else (x,))]
     order = reduce(lambda so_far, key: _refined(so_far, key, axis), reversed(keys), None)
     return [np.take_along_axis(x, order, axis) for x in operands]
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from . import dtypes
 from .errors import UnexpectedTracerError
-from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Source, Var, assemble
+from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
 from .operation import Operation, abstract_eval
 from .types import ShapedArray, shaped_array
 
@@ -26,7 +26,7 @@ class _Current(threading.local):
     builder: Builder | None = None
 
 
-_current = _Current()
+current = _Current()
 
 
 class Tracer:
@@ -64,17 +64,25 @@ class Tracer:
         return f"Tracer<{self.aval.short()}>"
 
 
+class _LookUp:
+    """The marker for: find the user's line for each equation."""
+
+
+LOOK_UP = _LookUp()
+
+
 class Builder:
     """A program being recorded.
 
     Args:
         what: the transformation and function being staged, for errors.
-        source: the source given to every equation; None looks up the user's line for each.
+        source: the source given to every equation; LOOK_UP finds the user's line for each.
     """
 
     __slots__ = ("what", "source", "parent", "eqns", "count", "inputs", "captured", "capture_keys", "open")
 
-    def __init__(self, what: str = "staging", source: Source | None = None):
+    def __init__(self, what: str = "staging",
+                 source: Source | PlainSource | _LookUp | None = LOOK_UP):
         self.what = what
         self.source = source
         self.parent: Builder | None = None
@@ -101,7 +109,9 @@ class Builder:
         for x in operands:
             inputs.append(x.atom if type(x) is Tracer and x.builder is self else self.atom(x))
         out = abstract_eval[type(op)](op, *[a.aval for a in inputs])
-        source = self.source or user_source()
+        source = self.source
+        if source is LOOK_UP:
+            source = user_source()
         if op.multiple_results:
             variables = tuple([self._new_var(aval) for aval in out])
             self.eqns.append(Eqn(op, tuple(inputs), variables, source))
@@ -194,32 +204,32 @@ def require_open(tracer: Tracer, builder: Builder | None) -> None:
 @contextmanager
 def building(builder: Builder) -> Iterator[Builder]:
     """Make a builder the one that records this thread's operations."""
-    builder.parent = _current.builder
-    _current.builder = builder
+    builder.parent = current.builder
+    current.builder = builder
     try:
         yield builder
     finally:
-        _current.builder = builder.parent
+        current.builder = builder.parent
         builder.open = False
 
 
 def current_builder() -> Builder | None:
-    return _current.builder
+    return current.builder
 
 
 @contextmanager
 def not_staging() -> Iterator[None]:
     """Run operations at once, even inside a function that is being staged."""
-    saved = _current.builder
-    _current.builder = None
+    saved = current.builder
+    current.builder = None
     try:
         yield
     finally:
-        _current.builder = saved
+        current.builder = saved
 
 
 def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function",
-          source: Source | None = None) -> tuple[Jaxpr, list[Any]]:
+          ) -> tuple[Jaxpr, list[Any]]:
     """Record a function from flat values to a flat sequence of values.
 
     Returns the program and the values it captured, which are to be passed before its other arguments: arrays, and
@@ -230,7 +240,7 @@ def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: s
     >>> stage(lambda x: [sin(x)], [ShapedArray((3,), "float32")])[0]
     { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
     """
-    builder = Builder(what, source)
+    builder = Builder(what)
     with building(builder):
         return builder.close(f(*[builder.add_input(aval) for aval in avals]))
 
@@ -243,7 +253,7 @@ def stage_closed(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], 
 
 def bind(op: Operation, *operands: Any) -> Any:
     """Apply an operation: record it where a function is being staged, run it where none is."""
-    builder = _current.builder
+    builder = current.builder
     if builder is None:
         return _run_now(op, operands)
     return builder.emit(op, operands)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
+from . import rules
 from .writer import ModuleWriter
+
+__all__ = ["Module", "lower", "rules"]
 
 
 class Module(NamedTuple):

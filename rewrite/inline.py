@@ -19,16 +19,17 @@ def inline(jaxpr: Jaxpr, which: Callable[[Operation], bool] = lambda op: type(op
     """
     builder = Builder("inline")
     with building(builder):
-        env = [builder.add_input(v.aval).atom for v in jaxpr.in_binders]
-        for op, inputs, outputs, source in jaxpr.eqns:
+        env = [builder.add_input(v.aval) for v in jaxpr.in_binders]
+        for op, inputs, _, source in jaxpr.eqns:
             operands = [env[a[0]] if type(a) is Var else a for a in inputs]
             if type(op) is o.Jit and which(op):
-                env.extend([t.atom for t in builder.splice(inline(op.jaxpr, which), operands)])
+                env.extend(builder.splice(inline(op.jaxpr, which), operands))
                 continue
             builder.source = source
             out = builder.emit(op.map_jaxprs(lambda sub: inline(sub, which)) if has_sub_jaxprs(op) else op, operands)
-            env.extend([t.atom for t in out] if op.multiple_results else [out.atom])
-        return builder.close_atoms([env[a[0]] if type(a) is Var else a for a in jaxpr.outs])
+            env.extend(out) if op.multiple_results else env.append(out)
+        return builder.close([env[a[0]] if type(a) is Var else a for a in jaxpr.outs])[0]
+
 
 
 def has_sub_jaxprs(op: Operation) -> bool:

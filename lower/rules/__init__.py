@@ -1,5 +1,5 @@
 """How each operation is written in StableHLO, by family."""
 
-from . import elementwise
+from . import call, elementwise, indexing, linear, reduction, shape
 
-__all__ = ["elementwise"]
+__all__ = ["call", "elementwise", "indexing", "linear", "reduction", "shape"]

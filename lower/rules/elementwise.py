@@ -2,20 +2,289 @@
 
 from __future__ import annotations
 
-from ...ir import Eqn, lower_rule
+from collections.abc import Callable
+
+import numpy as np
+
+from ...ir import Eqn, dtypes, lower_rule
 from ...ir import ops as o
-from ..writer import FunctionWriter, tensor_type
+from ...ir.types import ShapedArray, shaped_array
+from ..writer import FunctionWriter, function_type, tensor_type
 
-PLAIN = {o.Sin: "stablehlo.sine", o.Cos: "stablehlo.cosine", o.Neg: "stablehlo.negate", o.Add: "stablehlo.add",
-         o.Mul: "stablehlo.multiply"}
+BOOL, FLOAT32, UINT8 = np.dtype(bool), np.dtype(np.float32), np.dtype(np.uint8)
+Rule = Callable[..., str]
+
+# Operations that StableHLO has as they are, with operands and result of one type.
+PLAIN: dict[type, str] = {
+    o.Neg: "negate", o.Floor: "floor", o.Ceil: "ceil", o.Not: "not",
+    o.Exp: "exponential", o.Expm1: "exponential_minus_one", o.Log: "log", o.Log1p: "log_plus_one",
+    o.Sqrt: "sqrt", o.Rsqrt: "rsqrt", o.Cbrt: "cbrt", o.Sin: "sine", o.Cos: "cosine", o.Tan: "tan", o.Tanh: "tanh",
+    o.Clz: "count_leading_zeros", o.OptimizationBarrier: "optimization_barrier",
+    o.Add: "add", o.Sub: "subtract", o.Mul: "multiply", o.Div: "divide", o.Rem: "remainder", o.Atan2: "atan2",
+    o.And: "and", o.Or: "or", o.Xor: "xor", o.ShiftLeft: "shift_left",
+    o.ShiftRightArithmetic: "shift_right_arithmetic", o.ShiftRightLogical: "shift_right_logical",
+}  # fmt: skip
+
+# Those that CHLO has, which XLA takes just as well.
+COMPOSED: dict[type, str] = {
+    o.Asin: "asin", o.Acos: "acos", o.Atan: "atan", o.Sinh: "sinh", o.Cosh: "cosh",
+    o.Asinh: "asinh", o.Acosh: "acosh", o.Atanh: "atanh", o.Erf: "erf", o.Erfc: "erfc", o.ErfInv: "erf_inv",
+    o.Lgamma: "lgamma", o.Digamma: "digamma", o.Polygamma: "polygamma", o.Nextafter: "next_after",
+    o.Conj: "conj",
+}  # fmt: skip
+
+COMPARISONS: dict[type, str] = {o.Eq: "EQ", o.Ne: "NE", o.Lt: "LT", o.Le: "LE", o.Gt: "GT", o.Ge: "GE"}
+_COMPARE_TYPES = {"b": "UNSIGNED", "u": "UNSIGNED", "i": "SIGNED", "f": "FLOAT", "c": "FLOAT"}
 
 
-def _plain(op: o.Elementwise, write: FunctionWriter, eqn: Eqn, *operands: str) -> str:
-    """An operation that StableHLO has as it is: scalars are repeated, then one line."""
+def _plain(mnemonic: str) -> Rule:
+    """The rule of an operation with operands and result of one type, scalars among the operands being repeated."""
+    def rule(op: o.Elementwise, write: FunctionWriter, eqn: Eqn, *names: str) -> str:
+        out = eqn[2][0].aval
+        if len(names) == 1:
+            return write.value(f"{mnemonic} {names[0]} : {tensor_type(out)}")
+        x, y = repeated(write, eqn, names, out.shape)
+        return write.value(f"{mnemonic} {x}, {y} : {tensor_type(out)}")
+    return rule
+
+
+def _composed(mnemonic: str) -> Rule:
+    def rule(op: o.Elementwise, write: FunctionWriter, eqn: Eqn, *names: str) -> str:
+        out = eqn[2][0].aval
+        names = repeated(write, eqn, names, out.shape)
+        wide = out if mnemonic == "next_after" else _without_narrow_floats(out)
+        names = [convert(write, n, out, wide.dtype) for n in names]
+        kind = tensor_type(wide)
+        result = write.value(f"chlo.{mnemonic} {', '.join(names)} : {', '.join([kind] * len(names))} -> {kind}")
+        return convert(write, result, wide, out.dtype)
+    return rule
+
+
+def _without_narrow_floats(aval: ShapedArray) -> ShapedArray:
+    """The type in which functions of several steps are computed: float32 for floats of 8 bits or less."""
+    narrow = aval.dtype.itemsize == 1 and dtypes.is_float(aval.dtype)
+    return shaped_array(aval.shape, FLOAT32) if narrow else aval
+
+
+def repeated(write: FunctionWriter, eqn: Eqn, names: tuple[str, ...], shape: tuple[int, ...]) -> list[str]:
+    """The operands, scalars among them repeated to the shape."""
+    return [n if a.aval.shape == shape else write.broadcast(n, a.aval, shape) for n, a in zip(names, eqn[1])]
+
+
+def changing_type(write: FunctionWriter, mnemonic: str, name: str, x: ShapedArray, out: ShapedArray) -> str:
+    """Write an operation of one operand whose result has another type."""
+    return write.value(f"stablehlo.{mnemonic} {name} : {function_type((x,), (out,))}")
+
+
+def compare(write: FunctionWriter, direction: str, x: str, y: str, aval: ShapedArray, total: bool = False) -> str:
+    """Write a comparison of two values of one type; total orders floats by their bits."""
+    kind = dtypes.kind(aval.dtype)
+    how = "TOTALORDER" if total and kind == "f" else _COMPARE_TYPES[kind]
+    out = shaped_array(aval.shape, BOOL)
+    return write.value(f"stablehlo.compare {direction}, {x}, {y}, {how} : {function_type((aval, aval), (out,))}")
+
+
+def select(write: FunctionWriter, which: str, x: str, y: str, aval: ShapedArray,
+           which_shape: tuple[int, ...] | None = None) -> str:
+    """Write x where ``which`` is true and y elsewhere."""
+    shape = aval.shape if which_shape is None else which_shape
+    return write.value(f"stablehlo.select {which}, {x}, {y} : {tensor_type(shaped_array(shape, BOOL))}, "
+                       f"{tensor_type(aval)}")
+
+
+def convert(write: FunctionWriter, name: str, x: ShapedArray, dtype: np.dtype) -> str:
+    """Write a conversion: to bool it asks for what is not zero, from complex to real it takes the real part."""
+    if x.dtype == dtype:
+        return name
+    if dtypes.is_complex(x.dtype) and not dtypes.is_complex(dtype):
+        real = shaped_array(x.shape, dtypes.real_part_dtype(x.dtype))
+        return convert(write, changing_type(write, "real", name, x, real), real, dtype)
+    if dtype == BOOL:
+        return compare(write, "NE", name, write.scalar(0, x.dtype, x.shape), x)
+    return changing_type(write, "convert", name, x, shaped_array(x.shape, dtype))
+
+
+def extreme(write: FunctionWriter, largest: bool, x: str, y: str, aval: ShapedArray) -> str:
+    """Write the larger or smaller of two values, or NaN; complex numbers compare by real, then imaginary part."""
+    if not dtypes.is_complex(aval.dtype):
+        return write.value(f"stablehlo.{'maximum' if largest else 'minimum'} {x}, {y} : {tensor_type(aval)}")
+    direction, part = "GT" if largest else "LT", shaped_array(aval.shape, dtypes.real_part_dtype(aval.dtype))
+    x_real, y_real = (changing_type(write, "real", z, aval, part) for z in (x, y))
+    x_imag, y_imag = (changing_type(write, "imag", z, aval, part) for z in (x, y))
+    same = compare(write, "EQ", x_real, y_real, part)
+    by_real, by_imag = compare(write, direction, x_real, y_real, part), compare(write, direction, x_imag, y_imag, part)
+    first = select(write, same, by_imag, by_real, shaped_array(aval.shape, BOOL))
+    greater = select(write, first, x, y, aval)
+    kept = select(write, compare(write, "NE", y, y, aval), y, greater, aval)
+    return select(write, compare(write, "NE", x, x, aval), x, kept, aval)
+
+
+for _op_type, _mnemonic in PLAIN.items():
+    lower_rule.register(_op_type)(_plain(f"stablehlo.{_mnemonic}"))
+for _op_type, _mnemonic in COMPOSED.items():
+    lower_rule.register(_op_type)(_composed(_mnemonic))
+
+
+@lower_rule.register(o.Comparison)
+def _comparison(op: o.Comparison, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+    shape = eqn.outputs[0].aval.shape
+    x, y = repeated(write, eqn, (x, y), shape)
+    return compare(write, COMPARISONS[type(op)], x, y, shaped_array(shape, eqn.inputs[0].aval.dtype))
+
+
+@lower_rule.register(o.Max, o.Min)
+def _extreme(op: o.Max | o.Min, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
     out = eqn.outputs[0].aval
-    names = [write.broadcast(x, a.aval, out.shape) for x, a in zip(operands, eqn.inputs)]
-    return write.value(f"{PLAIN[type(op)]} {', '.join(names)} : {tensor_type(out)}")
+    x, y = repeated(write, eqn, (x, y), out.shape)
+    return extreme(write, type(op) is o.Max, x, y, out)
 
 
-for _op_type in PLAIN:
-    lower_rule.register(_op_type)(_plain)
+@lower_rule.register(o.StopGradient)
+def _same(op: o.StopGradient, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    return x
+
+
+@lower_rule.register(o.IsFinite)
+def _is_finite(op: o.IsFinite, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    return changing_type(write, "is_finite", x, eqn.inputs[0].aval, eqn.outputs[0].aval)
+
+
+@lower_rule.register(o.Real, o.Imag)
+def _part(op: o.Real | o.Imag, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    return changing_type(write, op.name, x, eqn.inputs[0].aval, eqn.outputs[0].aval)
+
+
+@lower_rule.register(o.Abs)
+def _abs(op: o.Abs, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    aval = eqn.inputs[0].aval
+    return x if dtypes.kind(aval.dtype) == "u" else changing_type(write, "abs", x, aval, eqn.outputs[0].aval)
+
+
+@lower_rule.register(o.Sign)
+def _sign(op: o.Sign, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    aval = eqn.inputs[0].aval
+    if dtypes.kind(aval.dtype) != "u":
+        return write.value(f"stablehlo.sign {x} : {tensor_type(aval)}")
+    return extreme(write, False, x, write.scalar(1, aval.dtype, aval.shape), aval)
+
+
+@lower_rule.register(o.Square)
+def _square(op: o.Square, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    kind = tensor_type(eqn.inputs[0].aval)
+    if dtypes.is_complex(eqn.inputs[0].aval.dtype):
+        return write.value(f"chlo.square {x} : {kind} -> {kind}")
+    return write.value(f"stablehlo.multiply {x}, {x} : {kind}")
+
+
+@lower_rule.register(o.Exp2)
+def _exp2(op: o.Exp2, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    """A power, which is accurate to the last digit where exp(x log 2) is not; complex x have to do with the latter."""
+    aval = eqn.inputs[0].aval
+    kind = tensor_type(aval)
+    if not dtypes.is_complex(aval.dtype):
+        return write.value(f"stablehlo.power {write.scalar(2, aval.dtype, aval.shape)}, {x} : {kind}")
+    scaled = write.value(f"stablehlo.multiply {x}, {write.scalar(np.log(2), aval.dtype, aval.shape)} : {kind}")
+    return write.value(f"stablehlo.exponential {scaled} : {kind}")
+
+
+@lower_rule.register(o.PopulationCount)
+def _population_count(op: o.PopulationCount, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    """Integers of 4 bits or less are counted as bytes without their sign, which XLA would extend."""
+    aval = eqn.inputs[0].aval
+    wide = shaped_array(aval.shape, UINT8) if dtypes.itemsize_bits(aval.dtype) < 8 else aval
+    if wide is not aval:
+        unsigned = shaped_array(aval.shape, dtypes.from_short_name(f"u{dtypes.itemsize_bits(aval.dtype)}"))
+        x = convert(write, convert(write, x, aval, unsigned.dtype), unsigned, UINT8)
+    return convert(write, write.value(f"stablehlo.popcnt {x} : {tensor_type(wide)}"), wide, aval.dtype)
+
+
+@lower_rule.register(o.Logistic)
+def _logistic(op: o.Logistic, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    return write.value(f"stablehlo.logistic {x} : {tensor_type(eqn.inputs[0].aval)}")
+
+
+@lower_rule.register(o.Round)
+def _round(op: o.Round, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    mnemonic = "round_nearest_even" if op.rounding_method else "round_nearest_afz"
+    return write.value(f"stablehlo.{mnemonic} {x} : {tensor_type(eqn.inputs[0].aval)}")
+
+
+@lower_rule.register(o.Complex)
+def _complex(op: o.Complex, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+    out, part = eqn.outputs[0].aval, eqn.inputs[0].aval.dtype
+    x, y = repeated(write, eqn, (x, y), out.shape)
+    parts = shaped_array(out.shape, part)
+    return write.value(f"stablehlo.complex {x}, {y} : {function_type((parts, parts), (out,))}")
+
+
+@lower_rule.register(o.Pow)
+def _pow(op: o.Pow, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+    out, exponent = eqn.outputs[0].aval, eqn.inputs[1].aval
+    y = convert(write, y, exponent, out.dtype)
+    x = write.broadcast(x, eqn.inputs[0].aval, out.shape)
+    y = write.broadcast(y, shaped_array(exponent.shape, out.dtype), out.shape)
+    return write.value(f"stablehlo.power {x}, {y} : {tensor_type(out)}")
+
+
+@lower_rule.register(o.IntegerPow)
+def _integer_pow(op: o.IntegerPow, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    """By repeated squaring."""
+    aval = eqn.inputs[0].aval
+    if op.y == 0:
+        return write.scalar(1, aval.dtype, aval.shape)
+    exponent, result, kind = abs(op.y), None, tensor_type(aval)
+    while exponent:
+        if exponent & 1:
+            result = x if result is None else write.value(f"stablehlo.multiply {result}, {x} : {kind}")
+        exponent >>= 1
+        if exponent:
+            x = write.value(f"stablehlo.multiply {x}, {x} : {kind}")
+    if op.y > 0:
+        return result
+    return write.value(f"stablehlo.divide {write.scalar(1, aval.dtype, aval.shape)}, {result} : {kind}")
+
+
+@lower_rule.register(o.ConvertElementType)
+def _convert(op: o.ConvertElementType, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    return convert(write, x, eqn.inputs[0].aval, op.new_dtype)
+
+
+@lower_rule.register(o.ReducePrecision)
+def _reduce_precision(op: o.ReducePrecision, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    form = f"e{op.exponent_bits}m{op.mantissa_bits}"
+    return write.value(f"stablehlo.reduce_precision {x}, format = {form} : {tensor_type(eqn.inputs[0].aval)}")
+
+
+@lower_rule.register(o.BitcastConvertType)
+def _bitcast(op: o.BitcastConvertType, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+    old, out = eqn.inputs[0].aval, eqn.outputs[0].aval
+    if old.dtype == op.new_dtype:
+        return x
+    bits = [dtypes.itemsize_bits(d) for d in (old.dtype, op.new_dtype)]
+    if bits[0] != bits[1] and min(bits) < 8:
+        raise NotImplementedError(f"bitcast_convert_type from {old.dtype.name} to {op.new_dtype.name} is not lowered: "
+                                  f"elements of less than a byte are only bitcast to their own width")
+    return changing_type(write, "bitcast_convert", x, old, out)
+
+
+@lower_rule.register(o.SelectN)
+def _select_n(op: o.SelectN, write: FunctionWriter, eqn: Eqn, which: str, *cases: str) -> str:
+    out, selector = eqn.outputs[0].aval, eqn.inputs[0].aval
+    cases = [write.broadcast(n, a.aval, out.shape) for n, a in zip(cases, eqn.inputs[1:])]
+    result = cases[0]
+    for number, case in enumerate(cases[1:], 1):
+        chosen = which
+        if selector.dtype != BOOL:
+            chosen = compare(write, "GE", which, write.scalar(number, selector.dtype, selector.shape), selector)
+        result = select(write, chosen, case, result, out, selector.shape)
+    return result
+
+
+@lower_rule.register(o.Clamp)
+def _clamp(op: o.Clamp, write: FunctionWriter, eqn: Eqn, low: str, x: str, high: str) -> str:
+    out = eqn.outputs[0].aval
+    if out.dtype == BOOL:  # which XLA does not clamp
+        low, x, high = repeated(write, eqn, (low, x, high), out.shape)
+        return extreme(write, False, extreme(write, True, low, x, out), high, out)
+    types = function_type([a.aval for a in eqn.inputs], (out,))
+    return write.value(f"stablehlo.clamp {low}, {x}, {high} : {types}")

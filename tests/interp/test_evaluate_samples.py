@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from samples import Sample, samples
 
-import glax.interp  # noqa: F401
+from glax import interp
 from glax.ir import OPERATIONS, abstract_eval, evaluate, shaped_array
 
 SAMPLES = samples()
@@ -21,6 +21,7 @@ def run(sample: Sample) -> list:
 
 
 def test_every_operation_has_a_rule_and_samples():
+    assert interp.evaluate_jaxpr
     of_the_library = {n for n, c in OPERATIONS.items() if c.__module__.startswith("glax.")}
     assert of_the_library - {s.op.name for s in SAMPLES} == set()
     for name in of_the_library:
@@ -28,7 +29,7 @@ def test_every_operation_has_a_rule_and_samples():
 
 
 def test_samples_are_few_and_named_apart():
-    assert len(SAMPLES) < 1000
+    assert len(SAMPLES) < 600
     assert len({s.id for s in SAMPLES}) == len(SAMPLES)
 
 

@@ -1,0 +1,132 @@
+"""What the transformations of functions share: flattening, staging, and applying the rewritten program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from ._running import run_program
+from .ir import Jaxpr, aval_of, current_builder, is_value, stage
+from .ir import dtypes, tree
+from .ir.tree import PyTreeDef
+from .ir.types import ShapedArray
+
+
+def function_name(f: Callable[..., Any]) -> str:
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+def require_callable(transformation: str, f: Any) -> None:
+    if not callable(f):
+        raise TypeError(f"{transformation} takes a function, got {f!r} of type {type(f).__name__}")
+
+
+def leaf_avals(what: str, args: Any, leaves: Sequence[Any]) -> list[ShapedArray]:
+    """The types of the leaves of arguments; TypeError naming by its path one that is no array."""
+    try:
+        return [aval_of(x) for x in leaves]
+    except (TypeError, OverflowError) as error:
+        for path, x in tree.flatten_with_path(args)[0]:
+            try:
+                aval_of(x)
+            except (TypeError, OverflowError) as cause:
+                raise type(cause)(f"{what}: argument{tree.keystr(path)}: {cause}") from None
+        raise error
+
+
+class Staged(NamedTuple):
+    """A staged function.
+
+    Attributes:
+        jaxpr: its program, of the captured values and then the arguments.
+        captured: arrays, and tracers of enclosing programs, that the function uses.
+        out_tree: the tree of its results.
+        aux: with has_aux, what the second part of its results is made of (see unflatten_aux).
+    """
+
+    jaxpr: Jaxpr
+    captured: list[Any]
+    out_tree: PyTreeDef
+    aux: Any = None
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        return self.jaxpr.out_avals
+
+
+def stage_function(call: Callable[..., Any], avals: Sequence[ShapedArray], what: str,
+                   has_aux: bool = False) -> Staged:
+    """Stage a function of flat arguments that returns a tree, or a tree and auxiliary data.
+
+    The auxiliary arrays are the program's last outputs.
+    """
+    out: list[Any] = []
+
+    def flat(*args: Any) -> list[Any]:
+        result = call(*args)
+        aux_leaves, aux = [], None
+        if has_aux:
+            result, aux_leaves, aux = _separate_aux(what, result)
+        leaves, out_tree = tree.flatten(result)
+        _require_values(what, result, leaves)
+        out[:] = out_tree, aux
+        return leaves + aux_leaves
+
+    jaxpr, captured = stage(flat, avals, what)
+    return Staged(jaxpr, captured, *out)
+
+
+def _require_values(what: str, result: Any, leaves: Sequence[Any]) -> None:
+    if all(map(is_value, leaves)):
+        return
+    for path, x in tree.flatten_with_path(result)[0]:
+        if not is_value(x):
+            raise TypeError(f"{what} must return arrays or numbers, in any tree; output{tree.keystr(path)} is {x!r} of "
+                            f"type {type(x).__name__}")
+
+
+class _Aux(NamedTuple):
+    tree: PyTreeDef
+    leaves: list[Any]
+    staged: list[bool]
+
+
+def _separate_aux(what: str, result: Any) -> tuple[Any, list[Any], _Aux]:
+    if not isinstance(result, (tuple, list)) or len(result) != 2:
+        raise TypeError(f"{what} with has_aux=True must return a pair (output, auxiliary data), got "
+                        f"{type(result).__name__}{f' of {len(result)}' if isinstance(result, (tuple, list)) else ''}")
+    result, aux = result
+    leaves, aux_tree = tree.flatten(aux)
+    staged = [is_value(x) for x in leaves]
+    return result, [x for x, s in zip(leaves, staged) if s], _Aux(aux_tree, leaves, staged)
+
+
+def unflatten_aux(aux: _Aux, values: Sequence[Any]) -> Any:
+    """The auxiliary data, its staged leaves replaced by their values."""
+    given = iter(values)
+    return tree.unflatten(aux.tree, [next(given) if s else x for x, s in zip(aux.leaves, aux.staged)])
+
+
+def apply_program(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
+    """The results of a program: recorded in the function that is being staged, computed where none is."""
+    builder = current_builder()
+    return run_program(jaxpr, operands) if builder is None else builder.splice(jaxpr, operands)
+
+
+def is_inexact(aval: ShapedArray) -> bool:
+    return dtypes.is_inexact(aval.dtype)
+
+
+def resolve_argnums(what: str, argnums: Any, count: int) -> tuple[int, ...]:
+    """Positions of arguments, from an int or a sequence of ints, negative ones counted from the end."""
+    given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for i in given:
+        if not isinstance(i, int) or isinstance(i, bool):
+            raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")
+        if not -count <= i < count:
+            raise ValueError(f"{what}: argnums {argnums!r} names argument {i}, but the call has {count} positional "
+                             f"argument{'s' if count != 1 else ''}")
+    resolved = tuple(i % count for i in given)
+    if len(set(resolved)) != len(resolved):
+        raise ValueError(f"{what}: argnums {argnums!r} names an argument twice")
+    return resolved

@@ -1,0 +1,350 @@
+"""Compiled functions: jit, and the stages between a function and an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import MethodType
+from typing import Any
+
+from ._calls import Staged, function_name, leaf_avals, require_callable, stage_function
+from ._inspect import shape_of
+from ._reverse import type_of_leaf
+from ._running import asarray
+from ._static import (
+    as_tuple,
+    check_names,
+    infer_names_and_positions,
+    require_hashable,
+    resolve_positions,
+    with_static,
+)
+from .ir import ClosedJaxpr, Tracer, bind, current_builder
+from .ir import ops as o
+from .ir import tree
+from .ir.config import config
+from .ir.staging import current
+from .lower import Array, CompiledProgram, compile_program, from_buffer, lower
+from .lower import jaxlib_adapter as xla
+
+_execute = xla.execute
+
+
+class _Entry:
+    """A function staged for one kind of call: its program, and its executable once it has been run."""
+
+    __slots__ = ("staged", "jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
+                 "out_avals", "single", "name", "constants")
+
+    def __init__(self, staged: Staged, donated: Sequence[int], name: str):
+        self.staged = staged
+        self.jaxpr, self.captured, self.out_tree = staged.jaxpr, staged.captured, staged.out_tree
+        self.donated = tuple(i + len(staged.captured) for i in donated)
+        self.name = name
+        self.program: CompiledProgram | None = None
+        self.single = tree.is_leaf_def(staged.out_tree)
+
+    def compile(self) -> None:
+        self.program = compile_program(self.jaxpr, self.donated, self.name)
+        self.executable, self.handlers = self.program.executable, self.program.handlers
+        self.out_avals = self.program.out_avals
+        self.constants = [asarray(x) for x in self.captured]
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        if self.program is None:
+            self.compile()
+        buffers = [x.buffer() for x in self.constants] + [_buffer_of(x) for x in leaves]
+        results = _execute(self.executable, self.handlers, buffers)
+        for position in self.donated:
+            donated = leaves[position - len(self.captured)]
+            if type(donated) is Array:
+                donated.delete()
+        if self.single:
+            return from_buffer(results[0], self.out_avals[0])
+        return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
+
+
+def _buffer_of(x: Any) -> xla.Buffer:
+    if type(x) is Array:
+        return x._buffer if x._buffer is not None else x.buffer()
+    return asarray(x).buffer()
+
+
+class JitFunction:
+    """A function that is staged and compiled once for each kind of arguments it is called with.
+
+    The kind of a call is the tree of its arguments, their shapes and dtypes, and the values of its static arguments.
+    """
+
+    def __init__(self, fun: Callable[..., Any], static_argnums: Any, static_argnames: Any, donate_argnums: Any,
+                 donate_argnames: Any, inline: bool):
+        require_callable("jit", fun)
+        self._fun = fun
+        self._what = f"jit of {function_name(fun)}"
+        self._name = function_name(fun)
+        self._inline = inline
+        self._static_argnums, self._static_argnames = _options(self._what, "static", fun, static_argnums,
+                                                               static_argnames)
+        self._donate_argnums, self._donate_argnames = _options(self._what, "donate", fun, donate_argnums,
+                                                               donate_argnames)
+        self._plain = not (self._static_argnums or self._static_argnames or self._donate_argnums
+                           or self._donate_argnames)
+        self._entries: dict[tuple, _Entry] = {}
+        self._positional: dict[tuple, _Entry] = {}
+        update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not kwargs and current.builder is None:
+            # The common call, of arrays only, looks its executable up without looking into trees.
+            try:
+                entry = self._positional.get((config.enable_x64, *[x.aval for x in args]))
+                if entry is not None and not config.disable_jit:
+                    results = _execute(entry.executable, entry.handlers, [
+                        x._buffer if x._buffer is not None else x.buffer() for x in args])
+                    if entry.single:
+                        return from_buffer(results[0], entry.out_avals[0])
+                    return entry.out_tree.unflatten(map(from_buffer, results, entry.out_avals))
+            except AttributeError:
+                entry = None
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if config.disable_jit:
+            return self._fun(*args, **kwargs)
+        entry, leaves = self._entry(args, kwargs)
+        builder = current_builder()
+        if builder is None:
+            out = entry.run(leaves)
+            if self._plain and not kwargs and not entry.captured and all(type(x) is Array for x in args):
+                self._positional[(config.enable_x64, *[x.aval for x in args])] = entry
+            return out
+        operands = [*entry.captured, *leaves]
+        if self._inline:
+            return tree.unflatten(entry.out_tree, builder.splice(entry.jaxpr, operands))
+        op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
+        return tree.unflatten(entry.out_tree, bind(op, *operands))
+
+    def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False) -> tuple[_Entry, list[Any]]:
+        """The staged function for a call, and the call's arrays."""
+        fun, static = self._fun, ()
+        if not self._plain:
+            fun, args, kwargs, static = self._separate_static(args, kwargs)
+        leaves, in_tree = tree.fast_flatten((args, kwargs), None)
+        if abstract:
+            avals = [type_of_leaf(self._what, x) for x in leaves]
+        else:
+            try:
+                avals = [x.aval for x in leaves]
+            except AttributeError:
+                avals = leaf_avals(self._what, (args, kwargs), leaves)
+        key = (in_tree, tuple(avals), static, config.enable_x64)
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._stage(fun, in_tree, avals, args, kwargs)
+            if not any(type(x) is Tracer for x in entry.captured):
+                self._entries[key] = entry
+        return entry, leaves
+
+    def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
+               kwargs: dict[str, Any]) -> _Entry:
+        def flat(*xs: Any) -> Any:
+            inner_args, inner_kwargs = in_tree.unflatten(xs)
+            return fun(*inner_args, **inner_kwargs)
+
+        staged = stage_function(flat, avals, self._what)
+        return _Entry(staged, self._donated_leaves(args, kwargs), self._name)
+
+    def _separate_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
+        positions = resolve_positions(self._what, "static_argnums", self._static_argnums, len(args))
+        fun, static = self._fun, []
+        for i in positions:
+            require_hashable(self._what, f"at position {i}", args[i])
+            static.append((i, type(args[i]), args[i]))
+        if positions:
+            fun = with_static(fun, positions, args)
+            args = tuple(x for i, x in enumerate(args) if i not in positions)
+        named = {k: v for k, v in kwargs.items() if k in self._static_argnames}
+        for name, value in sorted(named.items()):
+            require_hashable(self._what, name, value)
+            static.append((name, type(value), value))
+        if named:
+            inner = fun
+            kwargs = {k: v for k, v in kwargs.items() if k not in named}
+
+            def fun(*xs: Any, **rest: Any) -> Any:
+                return inner(*xs, **rest, **named)
+
+        return fun, args, kwargs, tuple(static)
+
+    def _donated_leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[int]:
+        """Positions among a call's arrays of those that are donated; static arguments have been taken out of args."""
+        if not self._donate_argnums and not self._donate_argnames:
+            return []
+        originals = [i for i in range(len(args) + len(self._static_argnums)) if i not in self._static_argnums]
+        donated, position = [], 0
+        for original, x in zip(originals, args):
+            count = len(tree.flatten(x)[0])
+            if original in self._donate_argnums:
+                donated.extend(range(position, position + count))
+            position += count
+        for name in sorted(kwargs):
+            count = len(tree.flatten(kwargs[name])[0])
+            if name in self._donate_argnames:
+                donated.extend(range(position, position + count))
+            position += count
+        return donated
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """The StableHLO module for arguments, or ShapeDtypeStructs in their places."""
+        return self.trace(*args, **kwargs).lower()
+
+    def trace(self, *args: Any, **kwargs: Any) -> Traced:
+        """The program for arguments, or ShapeDtypeStructs in their places."""
+        entry, _ = self._entry(args, kwargs, abstract=True)
+        return Traced(entry, tree.flatten((args, kwargs))[1] if self._plain else None, self._what)
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The shapes and dtypes of the output for arguments, or ShapeDtypeStructs in their places."""
+        entry, _ = self._entry(args, kwargs, abstract=True)
+        return tree.unflatten(entry.out_tree, [shape_of(a) for a in entry.jaxpr.out_avals])
+
+    def clear_cache(self) -> None:
+        """Forget the staged programs of this function."""
+        self._entries.clear()
+        self._positional.clear()
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        return MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+
+def _options(what: str, kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[tuple, tuple]:
+    """The positions and names of static or donated arguments, each completed from the other by the signature."""
+    positions = None if argnums is None else as_tuple(what, f"{kind}_argnums", argnums, int)
+    names = None if argnames is None else as_tuple(what, f"{kind}_argnames", argnames, str)
+    if names:
+        check_names(what, f"{kind}_argnames", fun, names)
+    return infer_names_and_positions(fun, positions, names)
+
+
+class Traced:
+    """A function staged for one kind of call.
+
+    Attributes:
+        jaxpr: its program, with the values it captured.
+    """
+
+    def __init__(self, entry: _Entry, in_tree: Any, what: str):
+        self._entry, self.in_tree, self._what = entry, in_tree, what
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        return ClosedJaxpr(self._entry.jaxpr, self._entry.captured)
+
+    @property
+    def fun_name(self) -> str:
+        return self._entry.name
+
+    @property
+    def out_info(self) -> Any:
+        """The output's tree of ShapeDtypeStructs."""
+        return tree.unflatten(self._entry.out_tree, [shape_of(a) for a in self._entry.jaxpr.out_avals])
+
+    def lower(self) -> Lowered:
+        """Write the program as StableHLO."""
+        return Lowered(self._entry, self.in_tree, self._what)
+
+
+class Lowered:
+    """A function written as a StableHLO module for one kind of call."""
+
+    def __init__(self, entry: _Entry, in_tree: Any, what: str):
+        self._entry, self.in_tree, self._what = entry, in_tree, what
+        self._module = lower(entry.jaxpr, entry.name, entry.donated)
+
+    @property
+    def out_tree(self) -> Any:
+        return self._entry.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """The output's tree of ShapeDtypeStructs."""
+        return tree.unflatten(self._entry.out_tree, [shape_of(a) for a in self._entry.jaxpr.out_avals])
+
+    def as_text(self, dialect: str = "stablehlo") -> str:
+        """The module's text: "stablehlo", or "hlo" as XLA reads it."""
+        if dialect == "stablehlo":
+            return self._module.text
+        if dialect == "hlo":
+            return xla.stablehlo_to_hlo_text(self._module.text)
+        raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
+
+    def compile(self) -> Compiled:
+        """Compile the module with XLA."""
+        self._entry.compile()
+        return Compiled(self._entry, self.in_tree, self._what)
+
+
+class Compiled:
+    """A function compiled for one kind of call: it takes arguments of that kind only."""
+
+    def __init__(self, entry: _Entry, in_tree: Any, what: str):
+        self._entry, self.in_tree, self._what = entry, in_tree, what
+
+    @property
+    def out_tree(self) -> Any:
+        return self._entry.out_tree
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = tree.flatten((args, kwargs))
+        if self.in_tree is not None and in_tree != self.in_tree:
+            raise TypeError(f"{self._what}: compiled for other arguments: "
+                            f"{tree.explain_mismatch('arguments', self.in_tree, in_tree)}")
+        wanted = self._entry.jaxpr.in_avals[len(self._entry.captured):]
+        avals = leaf_avals(self._what, (args, kwargs), leaves)
+        for i, (want, got) in enumerate(zip(wanted, avals, strict=True)):
+            if (want.shape, want.dtype) != (got.shape, got.dtype):
+                raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "
+                                f"{got.short()}")
+        return self._entry.run(leaves)
+
+    def as_text(self) -> str:
+        """The optimised HLO."""
+        return xla.optimized_text(self._entry.executable)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of operations and bytes."""
+        return xla.cost_analysis(self._entry.executable)
+
+    def memory_analysis(self) -> Any:
+        """Bytes of arguments, results, temporaries and code."""
+        return xla.memory_statistics(self._entry.executable)
+
+
+def jit(fun: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] | None = None,
+        static_argnames: str | Sequence[str] | None = None, donate_argnums: int | Sequence[int] | None = None,
+        donate_argnames: str | Sequence[str] | None = None, inline: bool = False) -> Any:
+    """A function that is compiled by XLA the first time it is called with arguments of a kind.
+
+    Args:
+        fun: a function of arrays, or trees of arrays; without it, jit returns a decorator.
+        static_argnums, static_argnames: arguments, by position or name, that are passed to fun as they are. They must
+            be hashable; another value means another compilation.
+        donate_argnums, donate_argnames: arguments whose memory the results may use. They are deleted by the call.
+        inline: in a function that is being staged, record fun's equations rather than a call.
+
+    Raises:
+        NonHashableStaticError: a static argument cannot be hashed.
+
+    >>> import glax, glax.numpy as gnp
+    >>> glax.jit(lambda x: gnp.sin(x) + 1)(0.)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    if fun is None:
+        return lambda f: jit(f, static_argnums=static_argnums, static_argnames=static_argnames,
+                             donate_argnums=donate_argnums, donate_argnames=donate_argnames, inline=inline)
+    return JitFunction(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline)

@@ -1,0 +1,75 @@
+"""Small functions on trees of values: waiting, and moving them between hosts and devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._running import asarray
+from .ir import current_builder, tree
+from .lower import Array
+from .lower import jaxlib_adapter as xla
+
+
+def block_until_ready(x: Any) -> Any:
+    """Wait until all arrays of a tree are computed, and return the tree.
+
+    >>> import glax, glax.numpy as gnp
+    >>> glax.block_until_ready({"a": gnp.ones(2)})
+    {'a': Array([1., 1.], dtype=float32)}
+    """
+    for leaf in tree.flatten(x)[0]:
+        if type(leaf) is Array:
+            leaf.block_until_ready()
+    return x
+
+
+def device_put(x: Any, device: Any = None) -> Any:
+    """A tree of values as a tree of Arrays on a device, the default one where none is given."""
+    if current_builder() is not None and device is None:
+        return x
+    return tree.map_tree(lambda leaf: _put(leaf, device), x)
+
+
+def _put(leaf: Any, device: Any) -> Array:
+    from .lower import from_buffer
+    array = asarray(leaf)
+    if device is None or device == array.device:
+        return array
+    return from_buffer(xla.put(array.value(), device), array.aval)
+
+
+def device_get(x: Any) -> Any:
+    """A tree of Arrays as a tree of NumPy arrays."""
+    return tree.map_tree(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
+
+
+def devices() -> list[Any]:
+    """The devices that programs can run on."""
+    return list(xla.devices())
+
+
+def local_devices() -> list[Any]:
+    """The devices of this process that programs can run on."""
+    return list(xla.devices())
+
+
+def device_count() -> int:
+    """How many devices there are."""
+    return len(xla.devices())
+
+
+def local_device_count() -> int:
+    """How many devices this process has."""
+    return len(xla.devices())
+
+
+def default_backend() -> str:
+    """The name of the platform that programs run on: "cpu"."""
+    return xla.default_device().platform
+
+
+def live_arrays() -> list[Any]:
+    """The buffers that XLA holds."""
+    return list(xla.live_buffers())

@@ -1,0 +1,132 @@
+"""Vectorising functions: vmap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from . import rewrite
+from ._calls import apply_program, function_name, leaf_avals, require_callable, stage_function
+from .ir import tree
+from .ir.types import ShapedArray, shaped_array
+
+
+def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name: str | None = None,
+         axis_size: int | None = None) -> Callable[..., Any]:
+    """A function that does, in one call, what fun does for each index of an axis of its arguments.
+
+    Args:
+        fun: a function of arrays, or trees of arrays.
+        in_axes: which axis of the arguments to map over; None for an argument that all calls share. An int serves all
+            arguments; a tuple has one entry an argument, each an int, None, or a tree of them that is a prefix of
+            the argument's tree.
+        out_axes: where the axis is put in the outputs: an int, None (for outputs that do not depend on a mapped
+            argument), or a tree that is a prefix of the output's. Negative numbers count from the end.
+        axis_name: what collectives inside fun call the axis.
+        axis_size: the size of the axis, needed where no argument has it.
+
+    Returns:
+        The function. Its keyword arguments are mapped over their axis 0.
+
+    Raises:
+        ValueError: sizes of mapped axes differ, an axis is out of range, or a tree of axes does not fit.
+
+    >>> import glax, glax.numpy as gnp
+    >>> glax.vmap(gnp.dot, in_axes=(0, None))(gnp.ones((2, 3)), gnp.arange(3.))
+    Array([3., 3.], dtype=float32)
+    """
+    require_callable("vmap", fun)
+    what = f"vmap of {function_name(fun)}"
+    if isinstance(in_axes, list):
+        in_axes = tuple(in_axes)
+    if not isinstance(in_axes, (int, tuple, type(None))):
+        raise TypeError(f"{what}: in_axes must be an int, None, or a tuple with an entry per argument, got "
+                        f"{type(in_axes).__name__}")
+    _require_axes(what, "in_axes", in_axes)
+    _require_axes(what, "out_axes", out_axes)
+
+    @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        if isinstance(in_axes, tuple) and len(in_axes) != len(args):
+            raise ValueError(f"{what}: in_axes has {len(in_axes)} entries, but the call has {len(args)} positional "
+                             f"arguments")
+        leaves, in_tree = tree.flatten((args, kwargs))
+        avals = leaf_avals(what, (args, kwargs), leaves)
+        args_tree = tree.flatten(args)[1]
+        given = tree.flatten_axes(f"{what}: in_axes", args_tree, in_axes)
+        given = given + [0] * (len(leaves) - len(given))
+        dims = [None if d is None else _resolved(what, (args, kwargs), i, d, avals[i]) for i, d in enumerate(given)]
+        size = _axis_size(what, (args, kwargs), avals, dims, axis_size)
+
+        def call(*xs: Any) -> Any:
+            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
+            return fun(*inner_args, **inner_kwargs)
+
+        staged = stage_function(call, [_unmapped(a, d) for a, d in zip(avals, dims)], what)
+        out_dims = _out_dims(what, out_axes, staged)
+        program, _ = _rewritten(what, staged, rewrite.BatchAxis(size, axis_name), dims, out_dims)
+        results = apply_program(program, [*staged.captured, *leaves])
+        return tree.unflatten(staged.out_tree, results)
+
+    return mapped
+
+
+def _require_axes(what: str, name: str, axes: Any) -> None:
+    for path, d in tree.flatten_with_path(axes)[0]:
+        if not isinstance(d, int) or isinstance(d, bool):
+            raise TypeError(f"{what}: {name}{tree.keystr(path)} must be an int or None, got {d!r}")
+
+
+def _path(args: Any, position: int) -> str:
+    """An argument's place in a call, as args[0]['w'] or a keyword."""
+    path = tree.flatten_with_path(args)[0][position][0]
+    start = "args" if path[0].idx == 0 else "kwargs"
+    return start + tree.keystr(path[1:])
+
+
+def _resolved(what: str, args: Any, position: int, dim: int, aval: ShapedArray) -> int:
+    if not -aval.ndim <= dim < aval.ndim:
+        raise ValueError(f"{what}: in_axes asks for axis {dim} of {_path(args, position)}, which has "
+                         f"{aval.ndim} dimension{'s' if aval.ndim != 1 else ''} (shape {aval.shape})")
+    return dim % aval.ndim
+
+
+def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | None], axis_size: int | None) -> int:
+    sizes = {i: avals[i].shape[d] for i, d in enumerate(dims) if d is not None}
+    if not sizes and axis_size is None:
+        raise ValueError(f"{what}: no argument is mapped, so the size of the axis is unknown; give an in_axes that is "
+                         f"not None to some argument, or pass axis_size")
+    wanted = axis_size if axis_size is not None else next(iter(sizes.values()))
+    if any(n != wanted for n in sizes.values()):
+        found = "; ".join(f"axis {dims[i]} of {_path(args, i)}, of shape {avals[i].shape}, has {n}"
+                          for i, n in sizes.items())
+        asked = f" (axis_size is {axis_size})" if axis_size is not None else ""
+        raise ValueError(f"{what}: mapped axes must have one size{asked}, but {found}")
+    return wanted
+
+
+def _unmapped(aval: ShapedArray, dim: int | None) -> ShapedArray:
+    if dim is None:
+        return aval
+    return shaped_array((*aval.shape[:dim], *aval.shape[dim + 1:]), aval.dtype, aval.weak_type)
+
+
+def _out_dims(what: str, out_axes: Any, staged: Any) -> list[int | None]:
+    given = tree.flatten_axes(f"{what}: out_axes", staged.out_tree, out_axes)
+    dims = []
+    for d, aval in zip(given, staged.out_avals):
+        if d is not None and not -aval.ndim - 1 <= d <= aval.ndim:
+            raise ValueError(f"{what}: out_axes {d} is out of range for an output of {aval.ndim} dimensions before "
+                             f"the axis is added")
+        dims.append(None if d is None else d % (aval.ndim + 1))
+    return dims
+
+
+def _rewritten(what: str, staged: Any, axis: rewrite.BatchAxis, dims: list, out_dims: list) -> Any:
+    try:
+        return rewrite.vmap(staged.jaxpr, axis, [None] * len(staged.captured) + dims, out_dims)
+    except ValueError as error:
+        if str(error).startswith("vmap: output"):
+            raise ValueError(str(error).replace("vmap:", f"{what}:", 1)) from None
+        raise

@@ -1,0 +1,273 @@
+"""Elementwise operations: operands of one dtype, and of one shape up to scalars and dimensions of size 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from .._promotion import as_index, broadcast_shapes, named, type_of
+from ..ir import Tracer, dtypes
+from ..ir import ops as o
+from ..ir.tree import flatten, unflatten
+from ..lower import Array
+
+complex_type = type(0j)
+
+
+def _unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
+    def function(x):
+        return bind_op(x)
+
+    return named(function, name, __name__, f"""Elementwise {what}.
+
+    Args:
+        x: an array or a number, of a dtype that the operation accepts.
+
+    Returns:
+        An array of x's shape. TypeError for other dtypes: nothing is promoted (glax.numpy does that).
+    """)
+
+
+def _binary(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
+    def function(x, y):
+        kind, other = type(x), type(y)
+        if (kind is Tracer or kind is Array) and (other is Tracer or other is Array) and (
+                x.aval is y.aval or x.aval.shape == y.aval.shape):
+            return bind_op(x, y)
+        return bind_op(*broadcast_sizes_of_one(name, x, y))
+
+    return named(function, name, __name__, f"""Elementwise {what}.
+
+    Args:
+        x, y: arrays or numbers of one dtype, and of equal shapes; either may be a scalar or have dimensions of size 1.
+
+    Returns:
+        An array of the common shape. TypeError where dtypes differ or numbers of dimensions do, ValueError where
+        sizes do.
+    """)
+
+
+def broadcast_sizes_of_one(name: str, *xs: Any) -> list[Any]:
+    """Operands of equal numbers of dimensions, or scalars, with dimensions of size 1 repeated as needed."""
+    shapes = [type_of(name, x, i).shape for i, x in enumerate(xs)]
+    arrays = [s for s in shapes if s]
+    if not arrays or all(s == arrays[0] for s in arrays):
+        return list(xs)
+    if len({len(s) for s in arrays}) > 1:
+        raise TypeError(f"{name}: arrays must have the same number of dimensions, got shapes "
+                        f"{', '.join(map(str, shapes))}")
+    shape = broadcast_shapes(name, arrays)
+    return [x if not s else o.broadcast(x, shape) for x, s in zip(xs, shapes)]
+
+
+neg = _unary("neg", o.neg, "negation")
+sign = _unary("sign", o.sign, "sign: -1, 0 or 1; x / |x| for complex x")
+floor = _unary("floor", o.floor, "rounding down to an integer")
+ceil = _unary("ceil", o.ceil, "rounding up to an integer")
+is_finite = _unary("is_finite", o.is_finite, "test for being neither infinite nor NaN")
+exp = _unary("exp", o.exp, "exponential")
+exp2 = _unary("exp2", o.exp2, "power of two")
+expm1 = _unary("expm1", o.expm1, "exp(x) - 1, accurate near 0")
+log = _unary("log", o.log, "natural logarithm")
+log1p = _unary("log1p", o.log1p, "log(1 + x), accurate near 0")
+sqrt = _unary("sqrt", o.sqrt, "square root")
+rsqrt = _unary("rsqrt", o.rsqrt, "reciprocal of the square root")
+cbrt = _unary("cbrt", o.cbrt, "real cube root")
+square = _unary("square", o.square, "square")
+sin = _unary("sin", o.sin, "sine")
+cos = _unary("cos", o.cos, "cosine")
+tan = _unary("tan", o.tan, "tangent")
+asin = _unary("asin", o.asin, "arc sine")
+acos = _unary("acos", o.acos, "arc cosine")
+atan = _unary("atan", o.atan, "arc tangent")
+sinh = _unary("sinh", o.sinh, "hyperbolic sine")
+cosh = _unary("cosh", o.cosh, "hyperbolic cosine")
+tanh = _unary("tanh", o.tanh, "hyperbolic tangent")
+asinh = _unary("asinh", o.asinh, "inverse hyperbolic sine")
+acosh = _unary("acosh", o.acosh, "inverse hyperbolic cosine")
+atanh = _unary("atanh", o.atanh, "inverse hyperbolic tangent")
+logistic = _unary("logistic", o.logistic, "logistic function 1 / (1 + exp(-x))")
+erf = _unary("erf", o.erf, "error function")
+erfc = _unary("erfc", o.erfc, "complement of the error function, accurate for large x")
+erf_inv = _unary("erf_inv", o.erf_inv, "inverse of the error function")
+lgamma = _unary("lgamma", o.lgamma, "logarithm of the absolute value of the gamma function")
+digamma = _unary("digamma", o.digamma, "derivative of lgamma")
+bitwise_not = _unary("bitwise_not", o.not_, "negation of bits; of bools, logical negation")
+population_count = _unary("population_count", o.population_count, "count of the bits that are set")
+clz = _unary("clz", o.clz, "count of leading zero bits")
+abs = _unary("abs", o.abs_, "absolute value; the modulus of complex numbers")
+real = _unary("real", o.real, "real part of complex numbers")
+imag = _unary("imag", o.imag, "imaginary part of complex numbers")
+
+add = _binary("add", o.add, "sum x + y")
+sub = _binary("sub", o.sub, "difference x - y")
+mul = _binary("mul", o.mul, "product x * y")
+div = _binary("div", o.div, "quotient x / y, of integers rounded towards zero")
+rem = _binary("rem", o.rem, "remainder of x / y, with the sign of x")
+pow = _binary("pow", o.pow_, "power of inexact x to y, where y has x's dtype or is an integer")
+max = _binary("max", o.max_, "larger of x and y; NaN wins")
+min = _binary("min", o.min_, "smaller of x and y; NaN wins")
+atan2 = _binary("atan2", o.atan2, "angle of the point (y, x), given as atan2(y, x)")
+nextafter = _binary("nextafter", o.nextafter, "float next to x in the direction of y")
+polygamma = _binary("polygamma", o.polygamma, "derivative of digamma of order x at y, given as polygamma(m, x)")
+complex = _binary("complex", o.complex_, "complex number of a real and an imaginary part")
+bitwise_and = _binary("bitwise_and", o.and_, "and of bits; of bools, logical and")
+bitwise_or = _binary("bitwise_or", o.or_, "or of bits; of bools, logical or")
+bitwise_xor = _binary("bitwise_xor", o.xor, "exclusive or of bits; of bools, inequality")
+shift_left = _binary("shift_left", o.shift_left, "x shifted left by y bits")
+shift_right_arithmetic = _binary("shift_right_arithmetic", o.shift_right_arithmetic,
+                                 "x shifted right by y bits, its sign coming in from the left")
+shift_right_logical = _binary("shift_right_logical", o.shift_right_logical,
+                              "x shifted right by y bits, zeros coming in from the left")
+eq = _binary("eq", o.eq, "test x == y")
+ne = _binary("ne", o.ne, "test x != y")
+lt = _binary("lt", o.lt, "test x < y")
+le = _binary("le", o.le, "test x <= y")
+gt = _binary("gt", o.gt, "test x > y")
+ge = _binary("ge", o.ge, "test x >= y")
+
+
+class RoundingMethod(IntEnum):
+    """Where halves go in ``round``."""
+
+    AWAY_FROM_ZERO = 0
+    TO_NEAREST_EVEN = 1
+
+
+def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
+    """Elementwise rounding of floats to the nearest integer.
+
+    >>> from glax import lax
+    >>> lax.round(2.5), lax.round(2.5, lax.RoundingMethod.TO_NEAREST_EVEN)
+    (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+    """
+    return o.round_(x, int(RoundingMethod(rounding_method)))
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """Elementwise power to a fixed Python int. TypeError for a negative power of integers.
+
+    >>> from glax import lax
+    >>> lax.integer_pow(3.0, 2)
+    Array(9., dtype=float32, weak_type=True)
+    """
+    y = as_index(y, "integer_pow", "y")
+    aval = type_of("integer_pow", x)
+    if y < 0 and not dtypes.is_inexact(aval.dtype):
+        raise TypeError(f"integers cannot be raised to negative powers, got integer_pow({aval.short()}, {y})")
+    return o.integer_pow(x, y)
+
+
+def conj(x: Any, input_dtype: Any = None) -> Any:
+    """Elementwise complex conjugate; real floats become complex."""
+    if dtypes.is_complex(type_of("conj", x).dtype):
+        return o.conj(x)
+    return complex(x, o.neg(_zeros_like(x)))
+
+
+def _zeros_like(x: Any) -> Any:
+    aval = type_of("zeros", x)
+    return o.full(aval.shape, 0, aval.dtype) if aval.shape else np.zeros((), aval.dtype)[()]
+
+
+def reciprocal(x: Any) -> Any:
+    """Elementwise 1 / x, for floats and complex numbers."""
+    return o.integer_pow(x, -1)
+
+
+def select_n(which: Any, *cases: Any) -> Any:
+    """Elements of ``cases[which]``: which is bool (false first) or int32, a scalar or of the cases' shape.
+
+    >>> from glax import lax
+    >>> lax.select_n(True, 1.0, 2.0)
+    Array(2., dtype=float32, weak_type=True)
+    """
+    if not cases:
+        raise TypeError("select_n takes at least one case")
+    shapes = [type_of("select_n", c, i + 1).shape for i, c in enumerate(cases)]
+    if any(s != shapes[0] for s in shapes):
+        raise TypeError(f"select_n: cases must have equal shapes, got {', '.join(map(str, shapes))}")
+    type_of("select_n", which)
+    return o.select_n(which, *cases)
+
+
+def select(pred: Any, on_true: Any, on_false: Any) -> Any:
+    """Elements of on_true where the bool pred holds, of on_false elsewhere.
+
+    >>> from glax import lax
+    >>> lax.select(True, 1.0, 2.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    return select_n(pred, on_false, on_true)
+
+
+def clamp(min: Any, x: Any, max: Any) -> Any:
+    """x limited to [min, max], which are scalars or of x's shape, and of its dtype.
+
+    >>> from glax import lax
+    >>> lax.clamp(0.0, 5.0, 1.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    for position, value in enumerate((min, x, max)):
+        type_of("clamp", value, position)
+    return o.clamp(min, x, max)
+
+
+def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
+    """Floats rounded to a format of fewer exponent and mantissa bits; the dtype stays."""
+    e, m = (as_index(v, "reduce_precision", n) for v, n in ((exponent_bits, "exponent_bits"),
+                                                              (mantissa_bits, "mantissa_bits")))
+    if e < 1 or m < 0:
+        raise ValueError(f"reduce_precision: exponent_bits must be at least 1 and mantissa_bits at least 0, got {e}, {m}")
+    return o.reduce_precision(operand, e, m)
+
+
+def convert_element_type(operand: Any, new_dtype: Any) -> Any:
+    """operand converted to a dtype; a Python scalar type makes it weak.
+
+    >>> from glax import lax
+    >>> lax.convert_element_type(2.7, "int32")
+    Array(2, dtype=int32)
+    """
+    weak = any(new_dtype is kind for kind in (int, float, complex_type))
+    dtype = dtypes.canonicalize(new_dtype)
+    aval = type_of("convert_element_type", operand)
+    if aval.dtype == dtype and aval.weak_type == weak and type(operand) in (Array, Tracer):
+        return operand
+    return o.convert_element_type(operand, dtype, weak)
+
+def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
+    """The bits of operand read as another dtype; one of another width takes or adds a last dimension.
+
+    >>> from glax import lax
+    >>> lax.bitcast_convert_type(1.0, "int32")
+    Array(1065353216, dtype=int32)
+    """
+    return o.bitcast_convert_type(operand, dtypes.canonicalize(new_dtype))
+
+
+def stop_gradient(x: Any) -> Any:
+    """x, a pytree, with derivatives of zero; leaves that are not floating or complex are returned as they are.
+
+    >>> from glax import lax
+    >>> lax.stop_gradient(1.0)
+    Array(1., dtype=float32, weak_type=True)
+    """
+    leaves, tree = flatten(x)
+    return unflatten(tree, [
+        o.stop_gradient(leaf) if dtypes.is_inexact(type_of("stop_gradient", leaf).dtype) else leaf for leaf in leaves])
+
+
+def optimization_barrier(operand: Any) -> Any:
+    """operand, a pytree, across which the compiler moves and merges nothing."""
+    leaves, tree = flatten(operand)
+    return unflatten(tree, [o.optimization_barrier(leaf) for leaf in leaves])
+
+
+def dtype(x: Any) -> np.dtype:
+    """The dtype of a value."""
+    return type_of("dtype", x).dtype
+
