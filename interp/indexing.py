@@ -59,7 +59,7 @@ def _starts(indices: Any, mapped: Sequence[int], batching: Sequence[int], indice
     for d, along in zip(batching, indices_batching):
         spread = [1] * (indices.ndim - 1)
         spread[along] = indices.shape[along]
-        starts[d] = np.arange(indices.shape[along]).reshape(spread)
+        starts[d] = np.broadcast_to(np.arange(indices.shape[along]).reshape(spread), inside.shape)
     return starts, inside
 
 
@@ -168,7 +168,7 @@ def _scattered(op: o.ScatterBase, ufunc: np.ufunc | None, x: Any, indices: Any, 
                              numbers.scatter_indices_batching_dims, sizes, out.shape)
     batch = inside.shape
     if op.mode is not GatherScatterMode.CLIP and not inside.all():
-        starts = {d: np.broadcast_to(start, batch)[inside] for d, start in starts.items()}
+        starts = {d: start[inside] for d, start in starts.items()}
         updates = updates[inside]
         batch = updates.shape[:1]
     shape, sizes, dropped = _at_least_1d(out.shape, sizes, dropped)

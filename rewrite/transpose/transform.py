@@ -50,11 +50,11 @@ def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence
         env: dict[int, Any] = {}
         for v, flag in zip(jaxpr.in_binders, linear, strict=True):
             env[v.index] = LinearInput(v.aval) if flag else builder.add_input(v.aval)
+        of_outputs = [builder.add_input(a.aval) if flag else None for a, flag in zip(jaxpr.outs, given, strict=True)]
         pending = _run_what_is_not_linear(builder, jaxpr, env)
         cotangents: dict[int, Any] = {}
-        for a, flag in zip(jaxpr.outs, given, strict=True):
-            if flag:
-                _accumulate(cotangents, env, a, builder.add_input(a.aval))
+        for a, ct in zip(jaxpr.outs, of_outputs):
+            _accumulate(cotangents, env, a, ct)
         for eqn in reversed(pending):
             _transpose_equation(builder, eqn, env, cotangents)
         results = [cotangents.get(v.index, Zero(v.aval)) for v, flag in zip(jaxpr.in_binders, linear) if flag]
