@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from ._running import run_program
 from .ir import Jaxpr, aval_of, current_builder, is_value, stage
 from .ir import dtypes, tree
+from .ir.staging import avals_of
 from .ir.tree import PyTreeDef
 from .ir.types import ShapedArray
 
@@ -24,7 +25,7 @@ def require_callable(transformation: str, f: Any) -> None:
 def leaf_avals(what: str, args: Any, leaves: Sequence[Any]) -> list[ShapedArray]:
     """The types of the leaves of arguments; TypeError naming by its path one that is no array."""
     try:
-        return [aval_of(x) for x in leaves]
+        return avals_of(leaves)
     except (TypeError, OverflowError) as error:
         for path, x in tree.flatten_with_path(args)[0]:
             try:

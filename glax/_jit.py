@@ -7,6 +7,8 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
+import numpy as np
+
 from ._calls import Staged, function_name, leaf_avals, require_callable, stage_function
 from ._inspect import shape_of
 from ._reverse import type_of_leaf
@@ -19,7 +21,7 @@ from ._static import (
     resolve_positions,
     with_static,
 )
-from .ir import ClosedJaxpr, Tracer, bind, current_builder
+from .ir import ClosedJaxpr, ShapedArray, Tracer, bind, current_builder
 from .ir import ops as o
 from .ir import tree
 from .ir.config import config
@@ -50,24 +52,28 @@ class _Entry:
         self.out_avals = self.program.out_avals
         self.constants = [asarray(x) for x in self.captured]
 
-    def run(self, leaves: Sequence[Any]) -> Any:
+    def run(self, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> Any:
         if self.program is None:
             self.compile()
-        buffers = [x.buffer() for x in self.constants] + [_buffer_of(x) for x in leaves]
+        buffers = [x.buffer() for x in self.constants]
+        for x, aval in zip(leaves, avals):
+            if type(x) is Array:
+                buffers.append(x._buffer if x._buffer is not None else x.buffer())
+            elif type(x) is np.ndarray and x.dtype == aval.dtype:
+                buffers.append(xla.put(x, aval=aval))
+            else:
+                buffers.append(asarray(x).buffer())
         results = _execute(self.executable, self.handlers, buffers)
         for position in self.donated:
             donated = leaves[position - len(self.captured)]
             if type(donated) is Array:
                 donated.delete()
+        return self.output(results)
+
+    def output(self, results: Sequence[xla.Buffer]) -> Any:
         if self.single:
             return from_buffer(results[0], self.out_avals[0])
         return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
-
-
-def _buffer_of(x: Any) -> xla.Buffer:
-    if type(x) is Array:
-        return x._buffer if x._buffer is not None else x.buffer()
-    return asarray(x).buffer()
 
 
 class JitFunction:
@@ -94,27 +100,27 @@ class JitFunction:
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and current.builder is None:
+        if not kwargs and current.builder is None and self._positional:
             # The common call, of arrays only, looks its executable up without looking into trees.
-            try:
-                entry = self._positional.get((config.enable_x64, *[x.aval for x in args]))
+            key = [config.enable_x64]
+            for x in args:
+                if type(x) is not Array:
+                    break
+                key.append(x.aval)
+            else:
+                entry = self._positional.get(tuple(key))
                 if entry is not None and not config.disable_jit:
-                    results = _execute(entry.executable, entry.handlers, [
-                        x._buffer if x._buffer is not None else x.buffer() for x in args])
-                    if entry.single:
-                        return from_buffer(results[0], entry.out_avals[0])
-                    return entry.out_tree.unflatten(map(from_buffer, results, entry.out_avals))
-            except AttributeError:
-                entry = None
+                    return entry.output(_execute(entry.executable, entry.handlers, [
+                        x._buffer if x._buffer is not None else x.buffer() for x in args]))
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         if config.disable_jit:
             return self._fun(*args, **kwargs)
-        entry, leaves = self._entry(args, kwargs)
+        entry, leaves, avals = self._entry(args, kwargs)
         builder = current_builder()
         if builder is None:
-            out = entry.run(leaves)
+            out = entry.run(leaves, avals)
             if self._plain and not kwargs and not entry.captured and all(type(x) is Array for x in args):
                 self._positional[(config.enable_x64, *[x.aval for x in args])] = entry
             return out
@@ -124,8 +130,9 @@ class JitFunction:
         op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
         return tree.unflatten(entry.out_tree, bind(op, *operands))
 
-    def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False) -> tuple[_Entry, list[Any]]:
-        """The staged function for a call, and the call's arrays."""
+    def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
+               ) -> tuple[_Entry, list[Any], list[ShapedArray]]:
+        """The staged function for a call, and the call's arrays with their types."""
         fun, static = self._fun, ()
         if not self._plain:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
@@ -133,17 +140,14 @@ class JitFunction:
         if abstract:
             avals = [type_of_leaf(self._what, x) for x in leaves]
         else:
-            try:
-                avals = [x.aval for x in leaves]
-            except AttributeError:
-                avals = leaf_avals(self._what, (args, kwargs), leaves)
+            avals = leaf_avals(self._what, (args, kwargs), leaves)
         key = (in_tree, tuple(avals), static, config.enable_x64)
         entry = self._entries.get(key)
         if entry is None:
             entry = self._stage(fun, in_tree, avals, args, kwargs)
             if not any(type(x) is Tracer for x in entry.captured):
                 self._entries[key] = entry
-        return entry, leaves
+        return entry, leaves, avals
 
     def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
                kwargs: dict[str, Any]) -> _Entry:
@@ -200,12 +204,12 @@ class JitFunction:
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The program for arguments, or ShapeDtypeStructs in their places."""
-        entry, _ = self._entry(args, kwargs, abstract=True)
+        entry, _, _ = self._entry(args, kwargs, abstract=True)
         return Traced(entry, tree.flatten((args, kwargs))[1] if self._plain else None, self._what)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the output for arguments, or ShapeDtypeStructs in their places."""
-        entry, _ = self._entry(args, kwargs, abstract=True)
+        entry, _, _ = self._entry(args, kwargs, abstract=True)
         return tree.unflatten(entry.out_tree, [shape_of(a) for a in entry.jaxpr.out_avals])
 
     def clear_cache(self) -> None:
@@ -310,7 +314,7 @@ class Compiled:
             if (want.shape, want.dtype) != (got.shape, got.dtype):
                 raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "
                                 f"{got.short()}")
-        return self._entry.run(leaves)
+        return self._entry.run(leaves, avals)
 
     def as_text(self) -> str:
         """The optimised HLO."""

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from . import dtypes
+from .collector import without_collector
 from .errors import JaxprSyntaxError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .operation import OPERATIONS, Operation
@@ -37,6 +38,7 @@ def register_parameter_class(cls: type) -> type:
     return cls
 
 
+@without_collector
 def parse(text: str) -> Jaxpr | ClosedJaxpr:
     """The program that a text stands for: a ClosedJaxpr where the text gives constants, a Jaxpr otherwise.
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .collector import without_collector
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .operation import Operation
 
@@ -21,8 +22,11 @@ _ONE_LINE = 100
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
+_RESERVED = frozenset({"in", "inf", "nan", "let", "lambda"})
+
+
 def variable_name(index: int) -> str:
-    """a, b, ..., z, ba, bb, ...: the index in base 26.
+    """a, b, ..., z, ba, bb, ...: the index in base 26, with an underscore after a word of the syntax.
 
     >>> [variable_name(i) for i in (0, 25, 26, 27)]
     ['a', 'z', 'ba', 'bb']
@@ -30,16 +34,10 @@ def variable_name(index: int) -> str:
     name = _LETTERS[index % 26]
     while index := index // 26:
         name = _LETTERS[index % 26] + name
-    return name
+    return name + "_" if name in _RESERVED else name
 
 
-def variable_index(name: str) -> int:
-    index = 0
-    for letter in name:
-        index = index * 26 + _LETTERS.index(letter)
-    return index
-
-
+@without_collector
 def print_jaxpr(jaxpr: Jaxpr, *, sources: bool = False, names: bool = True) -> str:
     """The text of a program.
 
@@ -51,6 +49,7 @@ def print_jaxpr(jaxpr: Jaxpr, *, sources: bool = False, names: bool = True) -> s
     return "\n".join(_Printer(sources, names).jaxpr_lines(jaxpr, ()))
 
 
+@without_collector
 def print_closed_jaxpr(closed: ClosedJaxpr, *, sources: bool = False, names: bool = True) -> str:
     """The text of a program with the values of its constants."""
     return "\n".join(_Printer(sources, names).jaxpr_lines(closed.jaxpr, closed.consts))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import dtypes
+from .collector import without_collector
 from .errors import UnexpectedTracerError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
 from .operation import Operation, abstract_eval
@@ -152,6 +153,7 @@ class Builder:
             found = self.capture_keys[key] = Tracer(self, var, aval)
         return found
 
+    @without_collector
     def splice(self, jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Tracer]:
         """Record all equations of a jaxpr, its inputs bound to the operands; the tracers of its results."""
         env: list[Atom | None] = [self.atom(x) for x in operands]
@@ -177,6 +179,7 @@ class Builder:
         """The finished program and the captured values, which are its leading inputs."""
         return self.close_atoms([self.atom(x) for x in outs]), [value for _, value in self.captured]
 
+    @without_collector
     def close_atoms(self, out_atoms: Sequence[Atom]) -> Jaxpr:
         variables = [var for var, _ in self.captured]
         if variables:
@@ -304,6 +307,12 @@ def aval_of(x: Any) -> ShapedArray:
     if isinstance(x, (int, float, complex)):
         return literal_of(x).aval
     raise TypeError(f"expected an array or a number, got {x!r} of type {type(x).__name__}")
+
+
+def avals_of(xs: Sequence[Any]) -> list[ShapedArray]:
+    """The types of operands."""
+    known = _AVAL_OF
+    return [known[type(x)](x) if type(x) in known else aval_of(x) for x in xs]
 
 
 _SCALARS: dict[tuple, Literal] = {}

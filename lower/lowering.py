@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
+from ..ir.collector import without_collector
 from . import rules
 from .writer import ModuleWriter
 
@@ -24,6 +25,7 @@ class Module(NamedTuple):
     host_callbacks: tuple = ()
 
 
+@without_collector
 def lower(jaxpr: Jaxpr, name: str = "program", donated: Sequence[int] = ()) -> Module:
     """Write a program as a StableHLO module.
 

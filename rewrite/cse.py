@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..ir import Atom, Eqn, Jaxpr, Var, assemble
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def cse(jaxpr: Jaxpr) -> Jaxpr:
     """A program in which no two equations apply the same operation to the same inputs, at every depth.
 

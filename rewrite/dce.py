@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ..ir import Eqn, Jaxpr, Operation, Var, assemble, dce_rule
 from ..ir import ops as o
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def dce(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None,
         keep_inputs: bool | Sequence[bool] = True) -> tuple[Jaxpr, list[bool]]:
     """A program without the equations that its used outputs do not need, at every depth.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..ir import Atom, Eqn, Jaxpr, Literal, Var, assemble, evaluate
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 LARGEST_FOLDED = 1024
 
 
-@checked
+@rewrite_pass
 def fold(jaxpr: Jaxpr, largest: int = LARGEST_FOLDED) -> Jaxpr:
     """A program in which results of equations that have literal inputs only are literals, at every depth.
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from ..ir import Builder, Jaxpr, Operation, Var, building
 from ..ir import ops as o
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def inline(jaxpr: Jaxpr, which: Callable[[Operation], bool] = lambda op: type(op) is o.Jit) -> Jaxpr:
     """The program with the equations of called programs in the place of their calls, at every depth.
 

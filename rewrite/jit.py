@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..ir import Jaxpr, stage
 from ..ir.ops import jit_call
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def jit(jaxpr: Jaxpr, function_name: str = "fn", donated: tuple[int, ...] = ()) -> Jaxpr:
     """The program that calls a program.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
-from .check_rewrites import checked
+from .passes import rewrite_pass
 from .jvp import jvp
 from .partial_eval import partial_eval
 
@@ -27,7 +27,7 @@ class Linearized(NamedTuple):
     residual_count: int
 
 
-@checked
+@rewrite_pass
 def linearize(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Linearized:
     """Split a program's jvp into its value, which needs no tangents, and its derivative, which is linear in them.
 

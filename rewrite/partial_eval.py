@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..ir import Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, partial_eval_rule
 from ..ir import ops as o
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
 class Split(NamedTuple):
@@ -27,7 +27,7 @@ class Split(NamedTuple):
     residual_count: int
 
 
-@checked
+@rewrite_pass
 def partial_eval(jaxpr: Jaxpr, unknown_inputs: Sequence[bool]) -> Split:
     """Split a program by which of its inputs are known.
 

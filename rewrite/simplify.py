@@ -8,10 +8,10 @@ import numpy as np
 
 from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, Var, assemble, simplify_rule
 from ..ir import ops as o
-from .check_rewrites import checked
+from .passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def simplify(jaxpr: Jaxpr) -> Jaxpr:
     """A program in which operations that give back one of their operands are replaced by it, at every depth.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
-from .check_rewrites import checked
+from .passes import rewrite_pass
 from .linearize import linearize
 from .transpose import transpose
 
@@ -28,7 +28,7 @@ class Pullback(NamedTuple):
     residual_count: int
 
 
-@checked
+@rewrite_pass
 def vjp(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Pullback:
     """The program of a function's value, and that of its vector-Jacobian product.
 

@@ -37,13 +37,20 @@ COMPARISONS: dict[type, str] = {o.Eq: "EQ", o.Ne: "NE", o.Lt: "LT", o.Le: "LE", 
 _COMPARE_TYPES = {"b": "UNSIGNED", "u": "UNSIGNED", "i": "SIGNED", "f": "FLOAT", "c": "FLOAT"}
 
 
-def _plain(mnemonic: str) -> Rule:
-    """The rule of an operation with operands and result of one type, scalars among the operands being repeated."""
-    def rule(op: o.Elementwise, write: FunctionWriter, eqn: Eqn, *names: str) -> str:
-        out = eqn[2][0].aval
-        if len(names) == 1:
-            return write.value(f"{mnemonic} {names[0]} : {tensor_type(out)}")
-        x, y = repeated(write, eqn, names, out.shape)
+def _plain_unary(mnemonic: str) -> Rule:
+    """The rule of an operation with operand and result of one type."""
+    def rule(op: o.Unary, write: FunctionWriter, eqn: Eqn, x: str) -> str:
+        return write.value(f"{mnemonic} {x} : {tensor_type(eqn[2][0].aval)}")
+    return rule
+
+
+def _plain_binary(mnemonic: str) -> Rule:
+    """The rule of an operation with operands and result of one type, a scalar among the operands being repeated."""
+    def rule(op: o.Binary, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+        left, right = eqn[1]
+        out, left, right = eqn[2][0].aval, left.aval, right.aval
+        if left.shape != right.shape:
+            x, y = write.broadcast(x, left, out.shape), write.broadcast(y, right, out.shape)
         return write.value(f"{mnemonic} {x}, {y} : {tensor_type(out)}")
     return rule
 
@@ -99,6 +106,9 @@ def convert(write: FunctionWriter, name: str, x: ShapedArray, dtype: np.dtype) -
     if dtypes.is_complex(x.dtype) and not dtypes.is_complex(dtype):
         real = shaped_array(x.shape, dtypes.real_part_dtype(x.dtype))
         return convert(write, changing_type(write, "real", name, x, real), real, dtype)
+    if dtypes.is_integer(dtype) and (wide := _without_narrow_floats(x)) is not x:
+        # XLA would round an integer's limits to the narrow dtype, and take its greatest number for one beyond them.
+        return convert(write, changing_type(write, "convert", name, x, wide), wide, dtype)
     if dtype == BOOL:
         return compare(write, "NE", name, write.scalar(0, x.dtype, x.shape), x)
     return changing_type(write, "convert", name, x, shaped_array(x.shape, dtype))
@@ -120,7 +130,8 @@ def extreme(write: FunctionWriter, largest: bool, x: str, y: str, aval: ShapedAr
 
 
 for _op_type, _mnemonic in PLAIN.items():
-    lower_rule.register(_op_type)(_plain(f"stablehlo.{_mnemonic}"))
+    _rule_for = _plain_unary if issubclass(_op_type, o.Unary) else _plain_binary
+    lower_rule.register(_op_type)(_rule_for(f"stablehlo.{_mnemonic}"))
 for _op_type, _mnemonic in COMPOSED.items():
     lower_rule.register(_op_type)(_composed(_mnemonic))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -186,10 +187,28 @@ COMBINERS: dict[type, Combine] = {
 @in_whole_bytes
 def _scatter(op: o.ScatterBase, write: FunctionWriter, eqn: Eqn, x: str, indices: str, updates: str) -> str:
     """Windows that are out of bounds anywhere are left out, which is what XLA does."""
-    aval, new, dims = eqn.inputs[0].aval, eqn.inputs[2].aval, op.dimension_numbers
+    aval, given, new = [a.aval for a in eqn.inputs]
     if not aval.size or not new.size:
         return x
-    indices, vectors = _index_vectors(write, indices, eqn.inputs[1].aval, aval.shape)
+    if aval.shape == ():
+        return _scatter_to_scalar(op, write, (x, updates), aval, new)
+    indices, vectors = _index_vectors(write, indices, given, aval.shape)
+    return _plain_scatter(op, write, (x, indices, updates), (aval, vectors, new))
+
+
+def _scatter_to_scalar(op: o.ScatterBase, write: FunctionWriter, names: tuple[str, str], aval: ShapedArray,
+                       updates: ShapedArray) -> str:
+    """By way of an array of one element, since XLA mistakes a scatter to a scalar for a call of its region."""
+    one, vectors = shaped_array((1,), aval.dtype), shaped_array((*updates.shape, 1), _INT32)
+    at_first = replace(op, dimension_numbers=o.ScatterDimensionNumbers((), (0,), (0,)))
+    operands = (changing_type(write, "reshape", names[0], aval, one), write.scalar(0, _INT32, vectors.shape), names[1])
+    result = _plain_scatter(at_first, write, operands, (one, vectors, updates))
+    return changing_type(write, "reshape", result, one, aval)
+
+
+def _plain_scatter(op: o.ScatterBase, write: FunctionWriter, names: tuple[str, str, str],
+                   avals: tuple[ShapedArray, ShapedArray, ShapedArray]) -> str:
+    (x, indices, updates), (aval, vectors, new), dims = names, avals, op.dimension_numbers
     clips = op.mode is GatherScatterMode.CLIP
     if clips and dims.scatter_dims_to_operand_dims:
         indices = _clamp(write, indices, _last_starts(write, vectors, _last_windows(op, aval, new)), vectors)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from ...ir import Builder, Jaxpr, Operation, Tracer, Var, Zero, building, current_builder, instantiate, jvp_rule, rewritten
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
-from ..check_rewrites import checked
+from ..passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool], instantiate_outputs: bool = False) -> tuple[Jaxpr, list[bool]]:
     """The program that computes a program's outputs and their derivative along a direction.
 

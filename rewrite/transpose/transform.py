@@ -23,10 +23,10 @@ from ...ir import (
 )
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
-from ..check_rewrites import checked
+from ..passes import rewrite_pass
 
 
-@checked
+@rewrite_pass
 def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence[bool] | None = None,
               instantiate_outputs: bool = True) -> tuple[Jaxpr, list[bool]]:
     """The transpose of a program in those of its inputs in which it is linear.

@@ -8,11 +8,11 @@ from typing import Any
 from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, current_builder, rewritten, vmap_rule
 from ...ir.operation import expand_rule
 from ...ir.types import shaped_array
-from ..check_rewrites import checked
+from ..passes import rewrite_pass
 from .batching import BatchAxis, Dim, batched_at
 
 
-@checked
+@rewrite_pass
 def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
          out_dims: Sequence[Dim | bool] | None = None) -> tuple[Jaxpr, list[Dim]]:
     """The program that computes what a program computes for each index of a new axis.

@@ -1,0 +1,138 @@
+"""Reductions, cumulative reductions, sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._promotion import as_index, canonical_axes, canonical_axis, named, strong, type_of
+from ..ir import bind, dtypes, shaped_array, stage
+from ..ir import ops as o
+from ..ir.tree import flatten, unflatten
+
+
+def _reduction(name: str, kind: type, what: str) -> Callable[..., Any]:
+    def function(operand, axes):
+        return bind(kind(canonical_axes(tuple(axes), len(type_of(name, operand).shape), name, "axes")), operand)
+
+    return named(function, name, __name__, f"The {what} of the elements over axes, which the result lacks.")
+
+
+reduce_sum = _reduction("reduce_sum", o.ReduceSum, "sum")
+reduce_prod = _reduction("reduce_prod", o.ReduceProd, "product")
+reduce_max = _reduction("reduce_max", o.ReduceMax, "largest")
+reduce_min = _reduction("reduce_min", o.ReduceMin, "smallest")
+reduce_and = _reduction("reduce_and", o.ReduceAnd, "and (bitwise, or logical of bools)")
+reduce_or = _reduction("reduce_or", o.ReduceOr, "or (bitwise, or logical of bools)")
+reduce_xor = _reduction("reduce_xor", o.ReduceXor, "exclusive or (bitwise, or logical of bools)")
+
+
+def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def function(operand, axis=0, reverse=False):
+        return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), bool(reverse))
+
+    return named(function, name, __name__, f"The {what} of the elements up to each one along an axis, from the end where "
+                                           f"reverse is true.")
+
+
+cumsum = _cumulative("cumsum", o.cumsum, "sum")
+cumprod = _cumulative("cumprod", o.cumprod, "product")
+cummax = _cumulative("cummax", o.cummax, "largest")
+cummin = _cumulative("cummin", o.cummin, "smallest")
+cumlogsumexp = _cumulative("cumlogsumexp", o.cumlogsumexp, "logarithm of the sum of exponentials")
+
+
+def _arg(name: str, bind_op: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def function(operand, axis, index_dtype=np.int32):
+        dtype = dtypes.canonicalize(index_dtype)
+        if not dtypes.is_integer(dtype):
+            raise TypeError(f"{name}: index_dtype must be an integer dtype, got {dtype.name}")
+        return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), dtype)
+
+    return named(function, name, __name__, f"The index of the first {what} element along an axis; a NaN counts as it.")
+
+
+argmax = _arg("argmax", o.argmax, "largest")
+argmin = _arg("argmin", o.argmin, "smallest")
+
+
+def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], Any], dimensions: Sequence[int]) -> Any:
+    """A reduction by any associative and commutative function.
+
+    Args:
+        operands: an array, or a pytree of arrays of one shape.
+        init_values: the neutral scalar, or a pytree of them like operands.
+        computation: a function of two values like init_values to one: what is accumulated, and what is new.
+        dimensions: the dimensions to reduce.
+
+    >>> from glax import lax
+    >>> lax.reduce(lax.iota("int32", 4), 0, lax.max, (0,))
+    Array(3, dtype=int32)
+    """
+    xs, tree = flatten(operands)
+    inits, init_tree = flatten(init_values)
+    if tree != init_tree:
+        raise ValueError(f"reduce: operands and init_values must be pytrees of one structure, got {tree} and {init_tree}")
+    types = [type_of("reduce", x) for x in xs]
+    dims = canonical_axes(tuple(dimensions), len(types[0].shape), "reduce", "dimensions")
+    inits = [strong(init, x.dtype) if type(init) in (bool, int, float, complex) else strong(init)
+             for init, x in zip(inits, types)]
+    for init, x in zip(inits, types):
+        if type_of("reduce", init).dtype != x.dtype:
+            raise TypeError(f"reduce: an operand of {x.short()} has an initial value of "
+                            f"{type_of('reduce', init).short()}; their dtypes must be equal")
+    scalars = [shaped_array((), x.dtype) for x in types]
+
+    def apply(*values: Any) -> list[Any]:
+        accumulated, new = (unflatten(tree, part) for part in (values[:len(xs)], values[len(xs):]))
+        leaves, out_tree = flatten(computation(accumulated, new))
+        if out_tree != tree:
+            raise TypeError(f"reduce: the computation must return a pytree like the operands, {tree}, got {out_tree}")
+        return [strong(leaf, x.dtype) if type_of("reduce", leaf).weak_type else leaf for leaf, x in zip(leaves, types)]
+
+    jaxpr, captured = stage(apply, scalars * 2, "the computation of reduce")
+    if captured:
+        raise TypeError(f"reduce: the computation must not use {len(captured)} arrays from outside; use Python scalars")
+    return unflatten(tree, bind(o.Reduce(jaxpr, dims), *xs, *inits))
+
+
+def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
+    """An array sorted along a dimension; or arrays of one shape, given in a sequence, sorted together by the first
+    num_keys of them.
+
+    >>> from glax import lax
+    >>> lax.sort((lax.rev(lax.iota("int32", 3), (0,)), lax.iota("int32", 3)))
+    (Array([0, 1, 2], dtype=int32), Array([2, 1, 0], dtype=int32))
+    """
+    many = isinstance(operand, (tuple, list))
+    operands = list(operand) if many else [operand]
+    if not operands:
+        raise TypeError("sort: at least one array is needed")
+    dimension = canonical_axis(dimension, len(type_of("sort", operands[0]).shape), "sort", "dimension")
+    results = o.sort(operands, dimension, bool(is_stable), as_index(num_keys, "sort", "num_keys"))
+    return tuple(results) if many else results[0]
+
+
+def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
+    """keys sorted along a dimension, and values in the same order."""
+    return sort((keys, values), dimension, is_stable)
+
+
+def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
+    """The k largest elements along an axis, in falling order, and their int32 indices.
+
+    >>> from glax import lax
+    >>> lax.top_k(lax.iota("int32", 4), 2)
+    [Array([3, 2], dtype=int32), Array([3, 2], dtype=int32)]
+    """
+    shape = type_of("top_k", operand).shape
+    k = as_index(k, "top_k", "k")
+    if not shape:
+        raise ValueError("top_k needs an array of at least one dimension, got a scalar")
+    axis = canonical_axis(axis, len(shape), "top_k")
+    if axis == len(shape) - 1:
+        return o.top_k(operand, k)
+    swap = tuple(len(shape) - 1 if d == axis else axis if d == len(shape) - 1 else d for d in range(len(shape)))
+    return [o.transpose(x, swap) for x in o.top_k(o.transpose(operand, swap), k)]

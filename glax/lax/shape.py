@@ -1,0 +1,269 @@
+"""Operations that move, repeat or join elements, and arrays filled with a value or with indices."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .._promotion import (
+    PYTHON_SCALARS,
+    as_index,
+    as_shape,
+    canonical_axes,
+    canonical_axis,
+    cast,
+    dtype_and_weak,
+    scalar_literal,
+    shape_of,
+    strong,
+    type_of,
+)
+from .._promotion import broadcast_shapes as _broadcast_shapes
+from ..ir import Tracer, dtypes, shaped_array
+from ..ir import ops as o
+from ..ir.staging import current_builder
+from ..lower import Array, from_numpy_owned
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape to which shapes broadcast by NumPy's rule. ValueError where they do not.
+
+    >>> from glax import lax
+    >>> lax.broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    return _broadcast_shapes("broadcast_shapes", [as_shape(s, "broadcast_shapes") for s in shapes] or [()])
+
+
+def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
+    """operand repeated along new leading dimensions of the given sizes."""
+    shape = type_of("broadcast", operand).shape
+    sizes = as_shape(sizes, "broadcast", "sizes")
+    return o.broadcast_in_dim(operand, sizes + shape, tuple(range(len(sizes), len(sizes) + len(shape))))
+
+
+def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: Sequence[int]) -> Any:
+    """operand's dimensions placed at broadcast_dimensions of a shape, and repeated where they are new or of size 1.
+
+    >>> from glax import lax
+    >>> lax.broadcast_in_dim(1.0, (2,), ())
+    Array([1., 1.], dtype=float32, weak_type=True)
+    """
+    shape = as_shape(shape, "broadcast_in_dim")
+    dims = tuple([as_index(d, "broadcast_in_dim", "broadcast_dimensions") for d in broadcast_dimensions])
+    if type_of("broadcast_in_dim", operand).shape == shape and dims == tuple(range(len(shape))) and isinstance(
+            operand, (Array, Tracer)):
+        return operand
+    return o.broadcast_in_dim(operand, shape, dims)
+
+
+def broadcast_to_rank(x: Any, rank: int) -> Any:
+    """x with leading dimensions of size 1 added to reach a rank."""
+    missing = rank - len(type_of("broadcast_to_rank", x).shape)
+    if missing < 0:
+        raise ValueError(f"broadcast_to_rank: an array of shape {shape_of(x)} has more than {rank} dimensions")
+    return o.expand_dims(x, tuple(range(missing)))
+
+
+def broadcast_like(x: Any, like: Any) -> Any:
+    """x broadcast to the shape of another array."""
+    return o.broadcast(x, type_of("broadcast_like", like).shape)
+
+
+def resolve_sizes(name: str, shape: tuple[int, ...], new_sizes: Any) -> tuple[int, ...]:
+    """New sizes with a -1 among them replaced by what is left; TypeError where the numbers of elements differ."""
+    given = new_sizes if isinstance(new_sizes, (tuple, list)) else (
+        tuple(new_sizes) if isinstance(new_sizes, np.ndarray) and new_sizes.ndim else (new_sizes,))
+    sizes = [as_index(n, name, "shape") for n in given]
+    size = prod(shape)
+    if sizes.count(-1) > 1:
+        raise ValueError(f"{name}: at most one size may be -1, got {tuple(sizes)}")
+    if -1 in sizes:
+        rest = prod(n for n in sizes if n != -1)
+        if rest == 0 or size % rest:
+            raise TypeError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into {tuple(sizes)}: "
+                            f"{size} is no multiple of {rest}")
+        sizes[sizes.index(-1)] = size // rest
+    if prod(sizes) != size or builtins.any(n < 0 for n in sizes):
+        raise TypeError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into {tuple(sizes)}")
+    return tuple(sizes)
+
+
+def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | None = None) -> Any:
+    """The same elements in row-major order, in another shape; dimensions, where given, are permuted first.
+
+    >>> from glax import lax
+    >>> lax.reshape(lax.iota("int32", 4), (2, 2))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
+    """
+    shape = type_of("reshape", operand).shape
+    if dimensions is not None:
+        operand = transpose(operand, dimensions)
+    sizes = resolve_sizes("reshape", shape, new_sizes)
+    return o.reshape(operand, sizes)
+
+
+def transpose(operand: Any, permutation: Sequence[int]) -> Any:
+    """Dimensions permuted: dimension i of the result is dimension permutation[i] of the operand."""
+    ndim = len(type_of("transpose", operand).shape)
+    given = tuple([as_index(d, "transpose", "permutation") for d in permutation])
+    if sorted(given) != list(range(ndim)):
+        raise TypeError(f"transpose: {given} is not a permutation of the {ndim} dimensions of {shape_of(operand)}")
+    return o.transpose(operand, given)
+
+
+def squeeze(array: Any, dimensions: Sequence[int] | int) -> Any:
+    """Dimensions of size 1 removed. ValueError where one is not of size 1."""
+    shape = type_of("squeeze", array).shape
+    return o.squeeze(array, tuple(sorted(canonical_axes(dimensions, len(shape), "squeeze", "dimensions"))))
+
+
+def expand_dims(array: Any, dimensions: Sequence[int] | int) -> Any:
+    """Dimensions of size 1 inserted, numbered as in the result."""
+    given = tuple(dimensions) if isinstance(dimensions, (tuple, list)) else (dimensions,)
+    ndim = len(type_of("expand_dims", array).shape) + len(given)
+    return o.expand_dims(array, canonical_axes(given, ndim, "expand_dims", "dimensions"))
+
+
+def concatenate(operands: Sequence[Any], dimension: int) -> Any:
+    """Arrays of one dtype joined along a dimension.
+
+    >>> from glax import lax
+    >>> lax.concatenate([lax.iota("int32", 2), lax.iota("int32", 1)], 0)
+    Array([0, 1, 0], dtype=int32)
+    """
+    operands = list(operands)
+    if not operands:
+        raise ValueError("concatenate: at least one array is needed")
+    ndim = len(type_of("concatenate", operands[0]).shape)
+    return o.concatenate(operands, canonical_axis(dimension, ndim, "concatenate", "dimension"))
+
+
+def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
+    """operand padded with a scalar: each dimension has (low, high, interior) counts, low and high possibly negative."""
+    config = tuple([tuple([as_index(n, "pad", "padding_config") for n in entry]) for entry in padding_config])
+    if builtins.any(len(entry) != 3 for entry in config):
+        raise ValueError(f"pad: padding_config has a (low, high, interior) for each dimension, got {config}")
+    type_of("pad", operand)
+    return o.pad(operand, padding_value, config)
+
+
+def rev(operand: Any, dimensions: Sequence[int]) -> Any:
+    """Dimensions reversed."""
+    ndim = len(type_of("rev", operand).shape)
+    dims = canonical_axes(tuple(dimensions), ndim, "rev", "dimensions")
+    return o.rev(operand, dims) if dims else operand
+
+
+def iota(dtype: Any, size: int) -> Any:
+    """The integers from 0 to size - 1 in a dtype.
+
+    >>> from glax import lax
+    >>> lax.iota("float32", 3)
+    Array([0., 1., 2.], dtype=float32)
+    """
+    return broadcasted_iota(dtype, (size,), 0)
+
+
+def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
+    """An array of which each element is its index along a dimension."""
+    shape = as_shape(shape, "broadcasted_iota")
+    return o.iota(dtypes.canonicalize(dtype), shape, canonical_axis(dimension, len(shape), "iota", "dimension"))
+
+
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
+    """An array filled with a scalar; without a dtype, of the scalar's, weak for a Python scalar.
+
+    >>> from glax import lax
+    >>> lax.full((2,), 3.0)
+    Array([3., 3.], dtype=float32, weak_type=True)
+    """
+    shape = as_shape(shape, "full")
+    found, weak = dtype_and_weak("full", fill_value, 1)
+    if shape_of(fill_value):
+        raise TypeError(f"full: fill_value must be a scalar, got an array of shape {shape_of(fill_value)}")
+    if dtype is not None:
+        found, weak = dtypes.canonicalize(dtype), False
+    if type(fill_value) in PYTHON_SCALARS:
+        value = _python_scalar_in(fill_value, found)
+        if current_builder() is None:
+            return from_numpy_owned(np.full(shape, value), shaped_array(shape, found, weak))
+        return o.broadcast_in_dim(scalar_literal(fill_value, found, weak) if value == fill_value else value, shape, ())
+    return o.broadcast_in_dim(strong(fill_value, found) if dtype is not None else cast(fill_value, found), shape, ())
+
+
+def _python_scalar_in(value: Any, dtype: np.dtype) -> Any:
+    if dtypes.is_integer(dtype) and type(value) is int:
+        return scalar_literal(value, dtype).value[()]
+    if dtypes.is_inexact(dtype) or not isinstance(value, complex):
+        with np.errstate(all="ignore"):
+            return np.asarray(value).astype(dtype)[()]
+    raise TypeError(f"full: a complex fill_value {value} does not fit dtype {dtype.name}")
+
+
+def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None) -> Any:
+    """An array of the shape and dtype of x, or of those given, filled with a scalar."""
+    aval = type_of("full_like", x)
+    result = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    if dtype is None and aval.weak_type:
+        return o.convert_element_type(result, aval.dtype, True)
+    return result
+
+
+def zeros_like_array(x: Any) -> Any:
+    """Zeros of the shape and dtype of x."""
+    return full_like(x, 0)
+
+
+def empty(shape: Sequence[int], dtype: Any) -> Any:
+    """An array whose contents are unspecified (zeros, here)."""
+    return full(shape, 0, dtype)
+
+
+def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
+    """Consecutive pieces of given sizes along an axis, which they must add up to."""
+    shape = type_of("split", operand).shape
+    return o.split(operand, tuple([as_index(n, "split", "sizes") for n in sizes]),
+                   canonical_axis(axis, len(shape), "split"))
+
+
+def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
+    """Dimensions from start_dimension up to stop_dimension (excluded) joined into one."""
+    shape = type_of("collapse", operand).shape
+    lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    if hi <= lo:
+        raise ValueError(f"collapse: no dimensions from {start_dimension} to {stop_dimension} in shape {shape}")
+    return o.reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:]))
+
+
+def tile(operand: Any, reps: Sequence[int]) -> Any:
+    """operand repeated reps[d] times along each dimension d."""
+    shape, reps = type_of("tile", operand).shape, as_shape(reps, "tile", "reps")
+    if len(reps) != len(shape):
+        raise ValueError(f"tile: reps {reps} must have one entry for each dimension of {shape}")
+    if builtins.all(n == 1 for n in reps):
+        return operand
+    doubled = tuple(n for pair in zip(reps, shape) for n in pair)
+    spread = o.broadcast_in_dim(operand, doubled, tuple(range(1, 2 * len(shape), 2)))
+    return o.reshape(spread, tuple(r * n for r, n in zip(reps, shape)))
+
+
+def stack(operands: Sequence[Any], axis: int = 0) -> Any:
+    """Arrays of one shape and dtype joined along a new axis."""
+    operands = list(operands)
+    if not operands:
+        raise ValueError("stack: at least one array is needed")
+    axis = canonical_axis(axis, len(type_of("stack", operands[0]).shape) + 1, "stack")
+    return o.concatenate([o.expand_dims(x, (axis,)) for x in operands], axis)
+
+
+def unstack(operand: Any, axis: int = 0) -> list[Any]:
+    """The slices of operand along an axis."""
+    shape = type_of("unstack", operand).shape
+    axis = canonical_axis(axis, len(shape), "unstack")
+    return [o.squeeze(x, (axis,)) for x in o.split(operand, (1,) * shape[axis], axis)] if shape[axis] else []
