@@ -189,7 +189,7 @@ def check_vjp(jaxpr: Jaxpr, args: Values, seed: int = 0, nonzero: Sequence[bool]
     kept = [t for t, flag in zip(tangents, _among(out_nonzero, pullback.nonzero_outputs)) if flag]
     left, right = _inner(cotangents, kept), _inner(back, directions)
     within = _loosest_tolerance(jaxpr)
-    size = max([1.0] + [_inner([np.abs(c)], [np.abs(t)]).real for c, t in (*zip(cotangents, kept),
+    size = max([1.0] + [_inner([np.abs(c)], [np.abs(t)]) for c, t in (*zip(cotangents, kept),
                                                                             *zip(back, directions))])
     assert abs(left - right) <= 10 * within * size or not np.isfinite(left), (
         f"vjp is not the transpose of jvp: <ct, J v> = {left}, <J' ct, v> = {right}\n{jaxpr}")
@@ -208,9 +208,10 @@ def _among(out_nonzero: Sequence[bool], kept: Sequence[bool]) -> list[bool]:
     return [k for flag, k in zip(out_nonzero, kept) if flag]
 
 
-def _inner(a: Values, b: Values) -> complex:
-    """The sum of products, without conjugation, which is what transposition keeps."""
-    return sum((np.sum(np.asarray(x, np.complex128) * np.asarray(y, np.complex128)) for x, y in zip(a, b)), 0j)
+def _inner(a: Values, b: Values) -> float:
+    """The real part of the sum of products without conjugation: what transposition keeps."""
+    products = [np.sum(np.asarray(x, np.complex128) * np.asarray(y, np.complex128)) for x, y in zip(a, b)]
+    return float(sum(products, 0j).real)
 
 
 def _check_linearize(jaxpr: Jaxpr, args: Values, nonzero: Sequence[bool], directions: Values, tangents: Values,

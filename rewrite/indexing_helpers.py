@@ -16,4 +16,4 @@ def gather_along(x: Any, places: Any, axis: int) -> Any:
         offset_dims=(), collapsed_slice_dims=(axis,), start_index_map=(axis,),
         operand_batching_dims=others, start_indices_batching_dims=others)
     indices = o.reshape(places, (*aval_of(places).shape, 1))
-    return o.gather(x, indices, numbers, (1,) * ndim)
+    return o.gather(x, indices, numbers, tuple(min(1, n) for n in aval_of(x).shape))

@@ -108,15 +108,7 @@ def _mask(x: Any, static: bool) -> list[Any]:
     mask = np.asarray(x)
     if not mask.ndim:
         return [bool(mask)]
-    return [Positions(found.astype(np.int32), found.shape, True) for found in np.nonzero(mask)] if mask.ndim == 1 else [
-        _MaskPart(found.astype(np.int32), found.shape, True, n) for found, n in zip(np.nonzero(mask), mask.shape)]
-
-
-class _MaskPart(NamedTuple):
-    index: Any
-    shape: tuple[int, ...]
-    static: bool
-    size: int
+    return [Positions(found.astype(np.int32), found.shape, True) for found in np.nonzero(mask)]
 
 
 def _check_masks(idx: Sequence[Any], shape: tuple[int, ...]) -> None:
@@ -178,13 +170,13 @@ def parse_index(idx: Any, shape: tuple[int, ...]) -> Parsed:
                          f"indexed")
     _check_masks(given, shape)
     entries = [e for x in given for e in _entry(x)]
-    if Ellipsis not in [e for e in entries if not isinstance(e, (Positions, _MaskPart))]:
+    if Ellipsis not in [e for e in entries if not isinstance(e, Positions)]:
         entries.append(Ellipsis)
     rest = len(shape) - consumed
     flat: list[Any] = []
     for e in entries:
         flat.extend([slice(None)] * rest if e is Ellipsis else [e])
-    has_arrays = any(isinstance(e, bool) or (isinstance(e, (Positions, _MaskPart)) and e.shape) for e in flat)
+    has_arrays = any(isinstance(e, bool) or (isinstance(e, Positions) and e.shape) for e in flat)
     return _layout(flat, shape, has_arrays)
 
 
@@ -210,7 +202,7 @@ def _layout(flat: list[Any], shape: tuple[int, ...], has_arrays: bool) -> Parsed
         else:
             next(sizes)
             d += 1
-            dims.append(Positions(*e[:3]))
+            dims.append(e)
             places.append(place)
             before.append("")
     array_shape = broadcast_shapes("index arrays", [p.shape for p in dims if isinstance(p, Positions)] or [()])

@@ -275,7 +275,7 @@ def _type_of_bitcast(op: BitcastConvertType, x: ShapedArray) -> ShapedArray:
 
 @operation
 class SelectN(Elementwise):
-    """Elements of cases[which]; which is bool (two cases) or int32, a scalar or of the cases' shape."""
+    """Elements of cases[which]; which is bool (two cases) or int32. All have one shape, or are scalars."""
 
     name = "select_n"
     accepts = "biufc"
@@ -290,15 +290,13 @@ def _type_of_select(op: SelectN, which: ShapedArray, *cases: ShapedArray) -> Sha
     if which.dtype == BOOL and len(cases) > 2:
         raise TypeError(f"select_n takes at most two cases with a bool selector, got {len(cases)}")
     require_same_dtype(op.name, cases)
-    shape = common_elementwise_shape(op.name, cases)
-    if which.shape not in ((), shape):
-        raise TypeError(f"select_n needs a selector that is a scalar or of the cases' shape {shape}, got {which.shape}")
+    shape = common_elementwise_shape(op.name, (which, *cases))
     return shaped_array(shape, cases[0].dtype, all(c.weak_type for c in cases))
 
 
 @operation
 class Clamp(Elementwise):
-    """x limited to [low, high], as clamp(low, x, high); the limits are scalars or of x's shape."""
+    """x limited to [low, high], as clamp(low, x, high)."""
 
     name = "clamp"
     accepts = "biuf"
@@ -308,10 +306,8 @@ class Clamp(Elementwise):
 def _type_of_clamp(op: Clamp, low: ShapedArray, x: ShapedArray, high: ShapedArray) -> ShapedArray:
     require_same_dtype(op.name, (low, x, high))
     require_kind(op.name, op.accepts, x)
-    for limit in (low, high):
-        if limit.shape not in ((), x.shape):
-            raise TypeError(f"clamp needs limits that are scalars or of shape {x.shape}, got {limit.shape}")
-    return x
+    shape = common_elementwise_shape(op.name, (low, x, high))
+    return shaped_array(shape, x.dtype, low.weak_type and x.weak_type and high.weak_type)
 
 
 neg, sign, floor, ceil, is_finite = (partial(bind, op()) for op in (Neg, Sign, Floor, Ceil, IsFinite))

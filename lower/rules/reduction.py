@@ -206,6 +206,8 @@ def sort(write: FunctionWriter, names: Sequence[str], avals: Sequence[ShapedArra
 @in_whole_bytes
 def _sort(op: o.Sort, write: FunctionWriter, eqn: Eqn, *names: str) -> list[str]:
     avals = [a.aval for a in eqn.inputs]
+    if len(names) == 1 and dtypes.is_float(avals[0].dtype) and avals[0].dtype.itemsize > 1:
+        return [_sort_as_integers(op, write, names[0], avals[0])]
     scalars = [shaped_array((), a.dtype) for a in avals for _ in range(2)]
 
     def comes_first(*arguments: str) -> list[str]:
@@ -217,6 +219,31 @@ def _sort(op: o.Sort, write: FunctionWriter, eqn: Eqn, *names: str) -> list[str]
 
     region = write.region(scalars, (shaped_array((), BOOL),), comes_first)
     return sort(write, names, avals, op.dimension, op.is_stable, region)
+
+
+def _sort_as_integers(op: o.Sort, write: FunctionWriter, x: str, aval: ShapedArray) -> str:
+    """One array of floats by integers in the same order, which XLA sorts several times faster.
+
+    Zeros of either sign are equal, so that -0.0 may as well come first: nothing is sorted along with them.
+    """
+    bits = shaped_array(aval.shape, np.dtype(f"i{aval.dtype.itemsize}"))
+    nan = write.scalar(np.nan, aval.dtype, aval.shape)
+    one_nan = select(write, compare(write, "NE", x, x, aval), nan, x, aval)
+    keys = _magnitude_flipped(write, changing_type(write, "bitcast_convert", one_nan, aval, bits), bits)
+    scalar = shaped_array((), bits.dtype)
+    region = write.region((scalar, scalar), (shaped_array((), BOOL),), lambda left, right: [
+        compare(write, "LT", left, right, scalar)])
+    keys, = sort(write, [keys], [bits], op.dimension, False, region)
+    return changing_type(write, "bitcast_convert", _magnitude_flipped(write, keys, bits), bits, aval)
+
+
+def _magnitude_flipped(write: FunctionWriter, x: str, aval: ShapedArray) -> str:
+    """All bits but the sign inverted in negative integers; doing so twice changes nothing."""
+    kind = tensor_type(aval)
+    width = write.scalar(dtypes.itemsize_bits(aval.dtype) - 1, aval.dtype, aval.shape)
+    signs = write.value(f"stablehlo.shift_right_arithmetic {x}, {width} : {kind}")
+    flips = write.value(f"stablehlo.shift_right_logical {signs}, {write.scalar(1, aval.dtype, aval.shape)} : {kind}")
+    return write.value(f"stablehlo.xor {x}, {flips} : {kind}")
 
 
 def _ordered_parts(write: FunctionWriter, name: str, aval: ShapedArray) -> list[tuple[str, ShapedArray]]:

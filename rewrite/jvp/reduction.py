@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import Zero, aval_of, bind, instantiate, jvp_rule
+from ...ir import Zero, aval_of, bind, current_builder, jvp_rule
 from ...ir import ops as o
 from ..indexing_helpers import gather_along
+from ..reduce_as_tree import tree_program
 from .elementwise import number
 from .rule_helpers import derivative, linear_in_first, zero_derivative
+from .transform import jvp, split_outputs
 
 zero_derivative(o.ReduceAnd, o.ReduceOr, o.ReduceXor, o.ArgReduction)
 linear_in_first(o.ReduceSum, o.Cumsum)
@@ -133,26 +135,8 @@ def _jvp_of_top_k(op: o.TopK, primals: list, tangents: list) -> tuple[list, list
 
 @jvp_rule.register(o.Reduce)
 def _jvp_of_general_reduce(op: o.Reduce, primals: list, tangents: list) -> tuple[list, list]:
-    """A reduction of pairs of values and tangents, by the derivative of the computation."""
-    from .transform import jvp
-    count = len(primals) // 2
-    computation, _ = jvp(op.jaxpr, [True] * (2 * count), instantiate_outputs=True)
-    paired = _interleaved(computation, count)
-    tangents = [instantiate(t) for t in tangents]
-    operands = [*primals[:count], *tangents[:count], *primals[count:], *tangents[count:]]
-    outs = bind(o.Reduce(paired, op.dimensions), *operands)
-    return outs[:count], outs[count:]
-
-
-def _interleaved(computation: Any, count: int) -> Any:
-    """Inputs (a, b, da, db) put in the order (a, da, b, db) that a reduction of pairs gives."""
-    from ...ir import stage
-    from ...ir.staging import current_builder
-    a, b, da, db = (computation.in_binders[i * count:(i + 1) * count] for i in range(4))
-    avals = [v.aval for v in (*a, *da, *b, *db)]
-
-    def reordered(*values: Any) -> list:
-        a, da, b, db = (values[i * count:(i + 1) * count] for i in range(4))
-        return current_builder().splice(computation, [*a, *b, *da, *db])
-
-    return stage(reordered, avals, "jvp of reduce")[0]
+    """That of the reduction by halves, whose steps are elementwise, so that it can be transposed too."""
+    program = tree_program(op, [aval_of(x) for x in primals])
+    derivative, out_nonzero = jvp(program, [type(t) is not Zero for t in tangents])
+    results = current_builder().splice(derivative, [*primals, *(t for t in tangents if type(t) is not Zero)])
+    return split_outputs(op, results, program, out_nonzero)

@@ -58,3 +58,8 @@ def _vmap_of_pad(op: o.Pad, axis: BatchAxis, args: Sequence[Any], dims: Sequence
     padded = o.pad(x, aval_of(x).dtype.type(0), config)
     shape = aval_of(padded).shape
     return o.select_n(mask, o.broadcast_in_dim(value, shape, (0,)), padded), 0
+
+
+@vmap_rule.register(o.Iota)
+def _vmap_of_iota(op: o.Iota, axis: BatchAxis, args: Sequence[Any], dims: Sequence[Dim]) -> tuple[Any, Dim]:
+    return bind(op), None

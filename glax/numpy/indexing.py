@@ -1,0 +1,601 @@
+"""Reading and replacing elements: ``x[index]``, ``x.at[index]``, take and their relatives."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .._promotion import broadcast_shapes, canonical_axis, strong, type_of
+from ..ir import Tracer, dtypes, shaped_array
+from ..ir import ops as o
+from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
+from ..ir.staging import current_builder
+from ..lax.gathering import mode_of
+from ..lower import Array, from_numpy_owned
+from .creation import asarray
+from .index_parsing import Parsed, Positions, Whole, parse_index, wrapped
+
+_BASIC = frozenset((int, slice, type(None), type(Ellipsis)))
+_IN_BOUNDS = GatherScatterMode.PROMISE_IN_BOUNDS
+
+
+# ---- reading
+
+
+def array_getitem(x: Array, idx: Any) -> Any:
+    """``x[idx]`` of a value: by NumPy where the index is plain and nothing is being staged."""
+    kind = type(idx)
+    if current_builder() is None and (kind in _BASIC or (
+            kind is tuple and builtins.all([type(i) in _BASIC for i in idx]))):
+        value = x._value
+        if type(value) is not np.ndarray:
+            value = x.value()
+        try:
+            out = value[idx]
+        except (IndexError, TypeError):
+            return getitem(x, idx)
+        aval = x.aval
+        return from_numpy_owned(out, shaped_array(out.shape, aval.dtype, aval.weak_type))
+    return getitem(x, idx)
+
+
+def getitem(x: Any, idx: Any) -> Any:
+    """``x[idx]``: positions beyond the ends are moved to them."""
+    return get(x, idx)
+
+
+def get(x: Any, idx: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
+        fill_value: Any = None, wrap_negative_indices: bool = True) -> Any:
+    """The elements at an index; ``x.at[idx].get`` with its options."""
+    parsed = parse_index(idx, x.aval.shape)
+    if parsed.lead:
+        x = o.expand_dims(x, parsed.lead)
+    chosen = GatherScatterMode.CLIP if mode is None and fill_value is None else mode_of(mode, "get")
+    shape = x.aval.shape
+    positions = {d: wrapped(p, shape[d], d, wrap_negative_indices)
+                 for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
+    if parsed.array_shape == () and (chosen is not GatherScatterMode.FILL_OR_DROP or _all_in_bounds(positions, shape)):
+        result = _basic_get(x, parsed, positions)
+    else:
+        x = _sliced(x, parsed.dims)
+        result = _gather(x, parsed, positions, chosen, fill_value, indices_are_sorted, unique_indices)
+    return o.expand_dims(result, parsed.new_axes)
+
+
+def _require_elements(shape: tuple[int, ...], d: int) -> None:
+    if shape[d] == 0:
+        raise IndexError(f"an index into dimension {d} of size 0, of an array of shape {shape}")
+
+
+def _clamped(i: int, n: int) -> int:
+    return builtins.min(builtins.max(i, 0), n - 1)
+
+
+def _basic_get(x: Any, parsed: Parsed, positions: dict[int, Any]) -> Any:
+    """The elements at slices, at fixed positions, and at staged scalar positions."""
+    shape = x.aval.shape
+    dims = list(parsed.dims)
+    moving = {}
+    for d, at in positions.items():
+        _require_elements(shape, d)
+        if type(at) is int or type(at) is not Tracer:
+            i = _clamped(int(at), shape[d])
+            dims[d] = Whole(i, i + 1, 1)
+        else:
+            moving[d] = at
+            dims[d] = Whole(0, shape[d], 1)
+    x = _sliced(x, dims)
+    if moving:
+        sizes = tuple(1 if d in moving else n for d, n in enumerate(x.aval.shape))
+        kind = next(iter(moving.values())).aval.dtype
+        starts = [moving[d] if d in moving else kind.type(0) for d in range(len(sizes))]
+        x = o.dynamic_slice(x, starts, sizes)
+    return o.squeeze(x, tuple(positions))
+
+
+def _sliced(x: Any, dims: Sequence[Whole | Positions]) -> Any:
+    """The slices among the dims taken, the other dimensions left whole."""
+    starts, limits, steps, reversed_dims = [], [], [], []
+    shape = x.aval.shape
+    for d, (n, dim) in enumerate(zip(shape, dims)):
+        start, stop, step = (0, n, 1) if isinstance(dim, Positions) else dim
+        size = len(range(start, stop, step))
+        if step < 0:
+            start, step = start + (size - 1) * step, -step
+            if size > 1:
+                reversed_dims.append(d)
+        if size == 0:
+            start, step = 0, 1
+        elif size == 1:
+            step = 1
+        starts.append(start)
+        limits.append(start + (size - 1) * step + 1 if size else start)
+        steps.append(step)
+    if limits != list(shape) or builtins.any(starts) or builtins.any(s != 1 for s in steps):
+        x = o.slice_(x, starts, limits, None if builtins.all(s == 1 for s in steps) else steps)
+    return o.rev(x, tuple(reversed_dims)) if reversed_dims else x
+
+
+def _is_fixed(at: Any) -> bool:
+    return type(at) is int or isinstance(at, np.ndarray)
+
+
+def _all_in_bounds(positions: dict[int, Any], shape: tuple[int, ...]) -> bool:
+    return builtins.all(_is_fixed(at) and (np.size(at) == 0 or (np.min(at) >= 0 and np.max(at) < shape[d]))
+                        for d, at in positions.items())
+
+
+def _gather(x: Any, parsed: Parsed, positions: dict[int, Any], mode: GatherScatterMode, fill_value: Any,
+            indices_are_sorted: bool, unique_indices: bool) -> Any:
+    shape = x.aval.shape
+    if mode is GatherScatterMode.CLIP:
+        for d in positions:
+            if parsed.array_shape and 0 not in parsed.array_shape:
+                _require_elements(shape, d)
+        positions = {d: np.clip(at, 0, builtins.max(shape[d] - 1, 0)) if _is_fixed(at) else at
+                     for d, at in positions.items()}
+    if _all_in_bounds(positions, shape):
+        mode = _IN_BOUNDS
+    vectors = index_vectors([(at, tuple(range(len(parsed.array_shape)))) for at in positions.values()],
+                            parsed.array_shape)
+    whole = [d for d in range(len(shape)) if d not in positions]
+    width = len(parsed.array_shape)
+    offset_dims = tuple(i if i < parsed.at else i + width for i in range(len(whole)))
+    numbers = GatherDimensionNumbers(offset_dims, tuple(positions), tuple(positions))
+    sizes = tuple(1 if d in positions else n for d, n in enumerate(shape))
+    if mode is not GatherScatterMode.FILL_OR_DROP and builtins.any(shape[d] == 0 for d in positions):
+        result = tuple([*[shape[d] for d in whole[:parsed.at]], *parsed.array_shape, *[shape[d] for d in whole[parsed.at:]]])
+        return o.broadcast(np.zeros((), x.aval.dtype)[()], result)
+    return o.gather(x, vectors, numbers, sizes, indices_are_sorted, unique_indices, mode, fill_value)
+
+
+def index_vectors(columns: Sequence[tuple[Any, tuple[int, ...]]], batch: tuple[int, ...]) -> Any:
+    """Index vectors in the last dimension of an array whose other dimensions are the batch.
+
+    Args:
+        columns: for each component, its positions (an int, a NumPy array or a Tracer), and the batch dimensions to which
+            its trailing dimensions belong.
+    """
+    if builtins.all(_is_fixed(at) for at, _ in columns):
+        placed = [np.broadcast_to(_placed(np.asarray(at, np.int32), dims, len(batch)), batch) for at, dims in columns]
+        return np.stack(placed, axis=-1) if placed else np.zeros((*batch, 0), np.int32)
+    kinds = {at.aval.dtype for at, _ in columns if not _is_fixed(at)}
+    dtype = kinds.pop() if len(kinds) == 1 else dtypes.python_scalar_dtype(int)
+    result = []
+    for at, dims in columns:
+        if _is_fixed(at):
+            column = np.broadcast_to(_placed(np.asarray(at, np.int32).astype(dtype), dims, len(batch)), batch)[..., None]
+        else:
+            at = strong(at, dtype)
+            own = dims[len(dims) - len(at.aval.shape):]
+            column = o.broadcast_in_dim(at, (*batch, 1), own) if batch else o.reshape(at, (1,))
+        result.append(column)
+    return result[0] if len(result) == 1 else o.concatenate(result, len(batch))
+
+
+def _placed(at: np.ndarray, dims: tuple[int, ...], ndim: int) -> np.ndarray:
+    shape = [1] * ndim
+    for n, d in zip(at.shape[::-1], dims[::-1]):
+        shape[d] = n
+    return at.reshape(shape)
+
+
+# ---- replacing
+
+
+class _Plan(NamedTuple):
+    """How updates are laid out: window dimensions and batch dimensions, as scatter has them."""
+
+    window: tuple[int, ...]
+    inserted: tuple[int, ...]
+    indexed: tuple[int, ...]
+    vectors: Any
+    in_bounds: bool
+
+
+def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, Any], Any] | None, *,
+           indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
+           wrap_negative_indices: bool = True) -> Any:
+    """x with the elements at an index replaced, or combined with values.
+
+    Args:
+        kind: the scatter operation.
+        combine: the elementwise function it stands for; None where values replace elements.
+    """
+    parsed = parse_index(idx, x.aval.shape)
+    original = x.aval.shape
+    if parsed.lead:
+        x = o.expand_dims(x, parsed.lead)
+    shape, dtype = x.aval.shape, x.aval.dtype
+    chosen = mode_of(mode, "at")
+    positions = {d: wrapped(p, shape[d], d, wrap_negative_indices)
+                 for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
+    if chosen is not GatherScatterMode.FILL_OR_DROP:
+        positions = {d: np.clip(at, 0, builtins.max(shape[d] - 1, 0)) if _is_fixed(at) else at
+                     for d, at in positions.items()}
+    values = _fitted(values, dtype, parsed)
+    if values.aval.size == 0:
+        result = x
+    elif parsed.array_shape == () and builtins.all(_is_fixed(at) for at in positions.values()) and builtins.all(
+            p.step in (1, -1) for p in parsed.dims if isinstance(p, Whole)):
+        result = _static_update(x, parsed, positions, values, combine)
+    else:
+        plan = _scatter_plan(shape, parsed, positions)
+        numbers = ScatterDimensionNumbers(plan.window, plan.inserted, plan.indexed)
+        result = o.scatter(kind, x, plan.vectors, values, numbers, indices_are_sorted, unique_indices,
+                           _IN_BOUNDS if plan.in_bounds else chosen)
+    return o.reshape(result, original) if parsed.lead else result
+
+
+def _result_shape(parsed: Parsed) -> tuple[int, ...]:
+    whole = [p.size for p in parsed.dims if isinstance(p, Whole)]
+    return (*whole[:parsed.at], *parsed.array_shape, *whole[parsed.at:])
+
+
+def _fitted(values: Any, dtype: np.dtype, parsed: Parsed) -> Any:
+    """Values in the array's dtype, broadcast to the shape of what the index names, less its new axes."""
+    values = asarray(values) if not isinstance(values, (list, tuple)) else asarray(np.asarray(values))
+    if values.aval.dtype != dtype:
+        values = o.convert_element_type(values, dtype, values.aval.weak_type)
+    inner = _result_shape(parsed)
+    outer = list(inner)
+    for place in parsed.new_axes:
+        outer.insert(place, 1)
+    given = values.aval.shape
+    extra = builtins.max(0, len(given) - len(outer))
+    if builtins.any(n != 1 for n in given[:extra]) or builtins.any(
+            n not in (1, m) for n, m in zip(given[extra:][::-1], outer[::-1])):
+        raise ValueError(f"values of shape {given} do not broadcast to the shape {tuple(outer)} of what is indexed")
+    if extra:
+        values = o.reshape(values, given[extra:])
+    values = o.broadcast(values, tuple(outer))
+    return o.squeeze(values, parsed.new_axes)
+
+
+def _static_update(x: Any, parsed: Parsed, positions: dict[int, Any], values: Any,
+                   combine: Callable[[Any, Any], Any] | None) -> Any:
+    """An update of a box at fixed positions: a slice replaced."""
+    shape = x.aval.shape
+    starts, sizes, reversed_dims = [], [], []
+    for d, dim in enumerate(parsed.dims):
+        if d in positions:
+            start, size = int(positions[d]), 1
+            if not 0 <= start < shape[d]:
+                return x
+        else:
+            size = dim.size
+            start = dim.start if dim.step > 0 else dim.start - size + 1
+            if dim.step < 0 and size > 1:
+                reversed_dims.append(d)
+        starts.append(start)
+        sizes.append(size)
+    box = o.reshape(values, tuple(sizes))
+    if reversed_dims:
+        box = o.rev(box, tuple(reversed_dims))
+    whole = tuple(sizes) == shape
+    if combine is not None:
+        old = x if whole else o.slice_(x, starts, [a + n for a, n in zip(starts, sizes)])
+        box = combine(old, box)
+    if whole:
+        return o.convert_element_type(box, x.aval.dtype, False) if box.aval.weak_type and not x.aval.weak_type else box
+    return o.dynamic_update_slice(x, box, [np.int32(a) for a in starts])
+
+
+def _scatter_plan(shape: tuple[int, ...], parsed: Parsed, positions: dict[int, Any]) -> _Plan:
+    """Slices with a step of 1 are windows; other dimensions are indexed, one position at a time."""
+    width = len(parsed.array_shape)
+    layout: list[tuple[str, int]] = [
+        ("strided" if p.step != 1 else "window", d) for d, p in enumerate(parsed.dims) if isinstance(p, Whole)]
+    layout[parsed.at:parsed.at] = [("array", i) for i in range(width)]
+    result = _result_shape(parsed)
+    batch_places = [i for i, (what, _) in enumerate(layout) if what != "window"]
+    batch = tuple(result[i] for i in batch_places)
+    array_dims = tuple(k for k, i in enumerate(batch_places) if layout[i][0] == "array")
+    columns, indexed, inserted, in_bounds = [], [], [], True
+    for d, dim in enumerate(parsed.dims):
+        if isinstance(dim, Positions):
+            columns.append((positions[d], array_dims))
+            in_bounds = in_bounds and _all_in_bounds({d: positions[d]}, shape)
+        elif dim.step != 1:
+            own = next(k for k, i in enumerate(batch_places) if layout[i] == ("strided", d))
+            columns.append((np.arange(dim.start, dim.stop, dim.step, dtype=np.int32), (own,)))
+        elif dim.start:
+            columns.append((dim.start, ()))
+            indexed.append(d)
+            continue
+        else:
+            continue
+        indexed.append(d)
+        inserted.append(d)
+    window = tuple(i for i, (what, _) in enumerate(layout) if what == "window")
+    return _Plan(window, tuple(inserted), tuple(indexed), index_vectors(columns, batch), in_bounds)
+
+
+class IndexUpdateHelper:
+    """``x.at``: indexing it gives the place whose elements are to be read or replaced."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any):
+        self.array = array
+
+    def __getitem__(self, index: Any) -> IndexUpdateRef:
+        return IndexUpdateRef(self.array, index)
+
+    def __repr__(self) -> str:
+        return f"IndexUpdateHelper({self.array!r})"
+
+
+class IndexUpdateRef:
+    """``x.at[index]``: its methods return changed copies of x.
+
+    All of them take ``indices_are_sorted`` and ``unique_indices`` (promises that help the compiler), ``mode`` (what
+    happens out of bounds: 'drop' or 'fill', the default for updates; 'clip', the default for get;
+    'promise_in_bounds') and ``wrap_negative_indices`` (whether negative positions count from the end).
+
+    >>> import glax.numpy as xp
+    >>> xp.zeros(3).at[1].set(5.0)
+    Array([0., 5., 0.], dtype=float32)
+    """
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: Any, index: Any):
+        self.array = array
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"IndexUpdateRef({self.array!r}, {self.index!r})"
+
+    def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
+            fill_value: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True) -> Any:
+        """The elements at the index; fill_value goes with mode 'fill'."""
+        return get(self.array, self.index, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
+                   mode=mode, fill_value=fill_value, wrap_negative_indices=wrap_negative_indices)
+
+    def set(self, values: Any, **options: Any) -> Any:
+        """A copy with the elements replaced by values, which are broadcast and take the array's dtype."""
+        return update(self.array, self.index, values, o.Scatter, None, **_options(options))
+
+    def add(self, values: Any, **options: Any) -> Any:
+        """A copy with values added to the elements; every one where positions repeat."""
+        return update(self.array, self.index, values, o.ScatterAdd, o.add, **_options(options))
+
+    def subtract(self, values: Any, **options: Any) -> Any:
+        """A copy with values subtracted from the elements."""
+        from .ufuncs import negative
+        return self.add(negative(asarray(values)), **options)
+
+    def multiply(self, values: Any, **options: Any) -> Any:
+        """A copy with the elements multiplied by values; by every one where positions repeat."""
+        return update(self.array, self.index, values, o.ScatterMul, o.mul, **_options(options))
+
+    mul = multiply
+
+    def divide(self, values: Any, **options: Any) -> Any:
+        """A copy with the elements divided by values."""
+        from .creation import ones_like
+        from .ufuncs import divide
+        dtype = self.array.aval.dtype
+        divisors = ones_like(self.array, strong_inexact(dtype)).at[self.index].multiply(values, **options)
+        return strong(divide(self.array, divisors), dtype)
+
+    def min(self, values: Any, **options: Any) -> Any:
+        """A copy with the smaller of elements and values."""
+        return update(self.array, self.index, values, o.ScatterMin, o.min_, **_options(options))
+
+    def max(self, values: Any, **options: Any) -> Any:
+        """A copy with the larger of elements and values."""
+        return update(self.array, self.index, values, o.ScatterMax, o.max_, **_options(options))
+
+    def power(self, values: Any, **options: Any) -> Any:
+        """A copy with the elements raised to powers."""
+        from .arithmetic import power
+        return self.apply(lambda old: power(old, values), **options)
+
+    def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
+        """A copy with a function applied to the elements; once where positions repeat."""
+        return self.set(func(self.get(**{k: v for k, v in options.items() if k != "out_sharding"})), **options)
+
+
+def strong_inexact(dtype: np.dtype) -> np.dtype:
+    return dtypes.canonicalize(dtypes.to_inexact(dtype))
+
+
+def _options(options: dict[str, Any]) -> dict[str, Any]:
+    unknown = set(options) - {"indices_are_sorted", "unique_indices", "mode", "out_sharding", "wrap_negative_indices"}
+    if unknown:
+        raise TypeError(f"at: unexpected arguments {', '.join(sorted(unknown))}")
+    options.pop("out_sharding", None)
+    return options
+
+
+# ---- functions
+
+
+def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: str | None = None,
+         unique_indices: bool = False, indices_are_sorted: bool = False, fill_value: Any = None) -> Any:
+    """Elements, or slices along an axis, at indices.
+
+    Args:
+        a: an array, flattened where axis is None.
+        indices: an integer array; negative ones count from the end.
+        axis: an axis or None.
+        mode: what happens out of bounds: 'fill' (the default) gives fill_value, 'clip' the nearest element, 'wrap' goes
+            round.
+        fill_value: by default NaN, or the least integer (greatest, where unsigned).
+
+    >>> import glax.numpy as xp
+    >>> xp.take(xp.arange(5) * 2, xp.array([1, -1]))
+    Array([2, 8], dtype=int32)
+    """
+    type_of("take", a)
+    type_of("take", indices, 1)
+    if out is not None:
+        raise NotImplementedError("take: arrays are immutable, so out must be None")
+    a = asarray(a)
+    if axis is None:
+        a, axis = o.reshape(a, (a.aval.size,)), 0
+    axis = canonical_axis(axis, len(a.aval.shape), "take")
+    if mode == "raise":
+        raise NotImplementedError("take: mode 'raise' is not supported: contents of arrays raise no errors")
+    if mode == "wrap":
+        from .arithmetic import remainder
+        indices, mode = remainder(indices, a.aval.shape[axis]), "promise_in_bounds"
+    index = (slice(None),) * axis + (indices,)
+    return get(a, index, mode="fill" if mode is None else mode, fill_value=fill_value, unique_indices=unique_indices,
+               indices_are_sorted=indices_are_sorted)
+
+
+def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None,
+                    fill_value: Any = None) -> Any:
+    """Elements at indices along an axis, the other dimensions running along together.
+
+    Args:
+        arr: an array, flattened where axis is None.
+        indices: an integer array of as many dimensions; sizes other than axis's broadcast with arr's.
+        mode, fill_value: as in ``take``.
+
+    >>> import glax.numpy as xp
+    >>> xp.take_along_axis(xp.array([[3, 1, 2]]), xp.array([[1, 2, 0]]), axis=1)
+    Array([[1, 2, 3]], dtype=int32)
+    """
+    type_of("take_along_axis", arr)
+    aval = type_of("take_along_axis", indices, 1)
+    if not dtypes.is_integer(aval.dtype):
+        raise TypeError(f"take_along_axis: indices must be integers, got {aval.short()}")
+    arr, indices = asarray(arr), asarray(indices)
+    if axis is None:
+        arr, axis = o.reshape(arr, (arr.aval.size,)), 0
+    shape, i_shape = arr.aval.shape, indices.aval.shape
+    if len(shape) != len(i_shape):
+        raise ValueError(f"take_along_axis: indices and arr must have as many dimensions, got shapes {i_shape} and "
+                         f"{shape}")
+    axis = canonical_axis(axis, len(shape), "take_along_axis")
+    rest = broadcast_shapes("take_along_axis", (_without(shape, axis), _without(i_shape, axis)))
+    full = (*rest[:axis], i_shape[axis], *rest[axis:])
+    arr = o.broadcast(arr, (*rest[:axis], shape[axis], *rest[axis:]))
+    indices = o.broadcast(indices, full)
+    at = wrapped(Positions(indices, full, type(indices) is not Tracer), shape[axis], axis)
+    chosen = mode_of("fill" if mode is None else mode, "take_along_axis")
+    if chosen is GatherScatterMode.FILL_OR_DROP and fill_value is None and _all_in_bounds({axis: at}, arr.aval.shape):
+        chosen = _IN_BOUNDS
+    others = tuple(d for d in range(len(full)) if d != axis)
+    vectors = at[..., None] if isinstance(at, np.ndarray) else o.expand_dims(at, (len(full),))
+    numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
+    return o.gather(arr, vectors, numbers, (1,) * len(full), mode=chosen, fill_value=fill_value)
+
+
+def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    return shape[:axis] + shape[axis + 1:]
+
+
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *,
+                   mode: str | None = None) -> Any:
+    """A copy of arr with the elements at indices along an axis replaced (inplace must be False: arrays are immutable)."""
+    if inplace:
+        raise ValueError("put_along_axis: arrays are immutable, so inplace must be False; the changed copy is returned")
+    arr, indices = asarray(arr), asarray(indices)
+    if axis is None:
+        flat = put_along_axis(o.reshape(arr, (arr.aval.size,)), o.reshape(indices, (indices.aval.size,)), values, 0,
+                              False, mode=mode)
+        return o.reshape(flat, arr.aval.shape)
+    shape = arr.aval.shape
+    axis = canonical_axis(axis, len(shape), "put_along_axis")
+    grid = tuple(indices if d == axis else np.arange(n, dtype=np.int32).reshape(
+        [n if k == d else 1 for k in range(len(shape))]) for d, n in enumerate(shape))
+    return arr.at[grid].set(values, mode=mode)
+
+
+def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
+    """A copy of a with the elements at indices of the flattened array replaced (inplace must be False)."""
+    if inplace:
+        raise ValueError("put: arrays are immutable, so inplace must be False; the changed copy is returned")
+    a, ind, v = asarray(a), asarray(ind), asarray(v)
+    n = ind.aval.size
+    if n == 0:
+        return a
+    flat, ind = o.reshape(a, (a.aval.size,)), o.reshape(ind, (n,))
+    from .shaping import resize
+    values = resize(v, (n,))
+    if mode == "wrap":
+        from .arithmetic import remainder
+        ind, mode = remainder(ind, flat.aval.shape[0]), None
+    return o.reshape(flat.at[ind].set(values, mode=mode), a.aval.shape)
+
+
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """The elements of a diagonal in the plane of two axes, along a new last axis."""
+    from .shaping import moveaxis
+    a = asarray(a)
+    shape = a.aval.shape
+    i, j = (canonical_axis(axis, len(shape), "diagonal", name) for axis, name in ((axis1, "axis1"), (axis2, "axis2")))
+    if i == j:
+        raise ValueError("diagonal: axis1 and axis2 must differ")
+    a = moveaxis(a, (i, j), (-2, -1))
+    rows, columns = a.aval.shape[-2:]
+    size = builtins.max(0, builtins.min(rows, columns - offset) if offset >= 0 else builtins.min(rows + offset, columns))
+    steps = np.arange(size, dtype=np.int32)
+    return get(a, (Ellipsis, steps - builtins.min(offset, 0), steps + builtins.max(offset, 0)))
+
+
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
+    """The sum of a diagonal in the plane of two axes."""
+    from .reductions import sum
+    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
+
+
+def diag(v: Any, k: int = 0) -> Any:
+    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix."""
+    from .creation import zeros
+    v = asarray(v)
+    shape = v.aval.shape
+    if len(shape) == 2:
+        return diagonal(v, k)
+    if len(shape) != 1:
+        raise ValueError(f"diag: a vector or a matrix is needed, got shape {shape}")
+    n = shape[0] + builtins.abs(k)
+    steps = np.arange(shape[0], dtype=np.int32)
+    return update(zeros((n, n), v.aval.dtype), (steps - builtins.min(k, 0), steps + builtins.max(k, 0)), v, o.Scatter,
+                  None, unique_indices=True)
+
+
+def diagflat(v: Any, k: int = 0) -> Any:
+    """The flattened elements as a diagonal of a matrix."""
+    from .shaping import ravel
+    return diag(ravel(v), k)
+
+
+def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
+    """A copy of a with its main diagonal replaced (inplace must be False)."""
+    if inplace:
+        raise ValueError("fill_diagonal: arrays are immutable, so inplace must be False; the changed copy is returned")
+    if wrap:
+        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
+    a = asarray(a)
+    shape = a.aval.shape
+    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
+        raise ValueError(f"fill_diagonal: a matrix, or an array of equal sizes, is needed, got shape {shape}")
+    steps = np.arange(builtins.min(shape), dtype=np.int32)
+    values = asarray(val)
+    if values.aval.shape:
+        from .shaping import resize
+        values = resize(values, (len(steps),))
+    return a.at[(steps,) * len(shape)].set(values)
+
+
+def choose(a: Any, choices: Any, out: None = None, mode: str = "clip") -> Any:
+    """Elements of choices[a], all broadcast together; mode is 'clip' or 'wrap'."""
+    from .arithmetic import remainder
+    from .selection import clip
+    from .shaping import broadcast_arrays, stack
+    if mode not in ("clip", "wrap"):
+        raise NotImplementedError(f"choose: mode must be 'clip' or 'wrap', got {mode!r}")
+    index, *arrays = broadcast_arrays(a, *choices)
+    n = len(arrays)
+    index = clip(index, 0, n - 1) if mode == "clip" else remainder(index, n)
+    return take_along_axis(stack(arrays), o.expand_dims(index, (0,)), 0)[0]
+

@@ -1,0 +1,80 @@
+"""The laws of the rewrites, over every operation."""
+
+import numpy as np
+import pytest
+from samples import samples
+
+import glax
+from glax import testing
+from glax.ir import bind, check, shaped_array, stage
+
+SAMPLES = samples()
+DIFFERENTIABLE = [s for s in SAMPLES if any(s.differentiable)]
+@pytest.fixture(autouse=True)
+def x64():
+    with glax.enable_x64(True):
+        yield
+
+
+def program_of(sample):
+    def apply(*operands):
+        out = bind(sample.op, *operands)
+        return list(out) if sample.op.multiple_results else [out]
+
+    return stage(apply, [shaped_array(x.shape, x.dtype) for x in sample.operands], sample.id)[0]
+
+
+NARROW = {np.dtype("complex64"): "complex128", np.dtype("float32"): "float64"}
+
+
+def widened(sample):
+    """The sample in double precision, where it can be."""
+    return sample._replace(operands=tuple(x.astype(NARROW.get(x.dtype, x.dtype)) for x in sample.operands))
+
+
+def is_double(sample):
+    given = [x.dtype for x, d in zip(sample.operands, sample.differentiable) if d]
+    narrow = [a for a in program_of(sample).out_avals if a.dtype in NARROW]
+    return all(d in (np.float64, np.complex128) for d in given) and not narrow
+
+
+with glax.enable_x64(True):
+    WIDE = [widened(s) for s in DIFFERENTIABLE if is_double(widened(s)) and not any(True for _ in s.op.sub_jaxprs())]
+
+
+def test_every_cell_of_the_grid_has_a_rule():
+    assert glax.rules().missing() == []
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_programs_are_well_formed_and_round_trip(sample):
+    program = program_of(sample)
+    check(program)
+    testing.check_text(program)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_vmap_is_a_stack_of_calls(sample):
+    testing.check_vmap(program_of(sample), sample.operands)
+
+
+@pytest.mark.parametrize("sample", WIDE, ids=lambda s: s.id)
+def test_jvp_is_the_limit_of_differences(sample):
+    with np.errstate(all="ignore"):
+        testing.check_jvp(program_of(sample), sample.operands, nonzero=sample.differentiable, within=3e-4)
+
+
+@pytest.mark.parametrize("sample", DIFFERENTIABLE, ids=lambda s: s.id)
+def test_vjp_is_the_transpose_of_jvp(sample):
+    with np.errstate(all="ignore"):
+        testing.check_vjp(program_of(sample), sample.operands, nonzero=sample.differentiable)
+
+
+@pytest.mark.parametrize("sample", WIDE, ids=lambda s: s.id)
+def test_second_derivatives_exist(sample):
+    program = program_of(sample)
+    first, _ = glax.rewrite.jvp(program, sample.differentiable)
+    directions = [np.ones(x.shape, x.dtype) for x, d in zip(sample.operands, sample.differentiable) if d]
+    with np.errstate(all="ignore"):
+        testing.check_vjp(first, [*sample.operands, *directions],
+                          nonzero=[*sample.differentiable, *[True] * len(directions)])
