@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ._running import run_program
-from .ir import Jaxpr, aval_of, current_builder, is_value, stage
-from .ir import dtypes, tree
+from .ir import Jaxpr, aval_of, current_builder, dtypes, is_value, stage, tree
 from .ir.staging import avals_of
 from .ir.tree import PyTreeDef
 from .ir.types import ShapedArray

@@ -18,8 +18,7 @@ from ._calls import (
     stage_function,
     unflatten_aux,
 )
-from .ir import aval_of
-from .ir import dtypes, tree
+from .ir import aval_of, dtypes, tree
 from .ir import ops as o
 from .ir.types import ShapedArray
 

@@ -14,7 +14,6 @@ from ._static import split_static
 from .ir import ClosedJaxpr, ShapedArray, tree
 
 
-
 class ShapeDtypeStruct:
     """The shape and dtype of an array, without its values.
 

@@ -13,8 +13,7 @@ from ._calls import function_name, require_callable, resolve_argnums
 from ._forward import jvp
 from ._reverse import partial_function, vjp
 from ._vmap import vmap
-from .ir import aval_of
-from .ir import dtypes, tree
+from .ir import aval_of, dtypes, tree
 from .ir import ops as o
 
 

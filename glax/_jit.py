@@ -21,9 +21,8 @@ from ._static import (
     resolve_positions,
     with_static,
 )
-from .ir import ClosedJaxpr, ShapedArray, Tracer, bind, current_builder
+from .ir import ClosedJaxpr, ShapedArray, Tracer, bind, current_builder, tree
 from .ir import ops as o
-from .ir import tree
 from .ir.config import config
 from .ir.staging import current
 from .lower import Array, CompiledProgram, compile_program, from_buffer, lower

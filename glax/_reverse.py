@@ -20,8 +20,7 @@ from ._calls import (
     unflatten_aux,
 )
 from ._forward import FLOAT0, as_tangent, check_tangent, spread
-from .ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, stage
-from .ir import dtypes, tree
+from .ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, dtypes, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .tree_util import Partial

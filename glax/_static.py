@@ -67,8 +67,9 @@ def infer_names_and_positions(fun: Callable[..., Any], argnums: tuple[int, ...] 
         return argnums or (), argnames or ()
     positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if argnames is None:
-        names = tuple(positional[i] for i in argnums if -len(positional) <= i < len(positional)
-                      and inspect.signature(fun).parameters[positional[i]].kind is not inspect.Parameter.POSITIONAL_ONLY)
+        by_name = {p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD}
+        chosen = [positional[i] for i in argnums if -len(positional) <= i < len(positional)]
+        names = tuple(name for name in chosen if name in by_name)
         return argnums, names
     if argnums is None:
         return tuple(i for i, name in enumerate(positional) if name in argnames), argnames

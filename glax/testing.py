@@ -17,8 +17,7 @@ from . import rewrite
 from ._forward import jvp as jvp_of_function
 from ._reverse import vjp as vjp_of_function
 from .interp import evaluate_jaxpr
-from .ir import Jaxpr, Operation, aval_of, bind, check, parse, stage
-from .ir import dtypes, tree
+from .ir import Jaxpr, Operation, aval_of, bind, check, dtypes, parse, stage, tree
 from .lower import compile_program, from_numpy
 from .lower.jaxlib_adapter import FAST_OPTIONS
 from .rewrite import BatchAxis

@@ -231,8 +231,7 @@ def not_staging() -> Iterator[None]:
         current.builder = saved
 
 
-def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function",
-          ) -> tuple[Jaxpr, list[Any]]:
+def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function") -> tuple[Jaxpr, list[Any]]:
     """Record a function from flat values to a flat sequence of values.
 
     Returns the program and the values it captured, which are to be passed before its other arguments: arrays, and
@@ -248,7 +247,8 @@ def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: s
         return builder.close(f(*[builder.add_input(aval) for aval in avals]))
 
 
-def stage_closed(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function") -> ClosedJaxpr:
+def stage_closed(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
+                 what: str = "a function") -> ClosedJaxpr:
     """Like stage, for a function that captures no tracers: a ClosedJaxpr."""
     jaxpr, captured = stage(f, avals, what)
     return ClosedJaxpr(jaxpr, captured)

@@ -14,4 +14,7 @@ from .transpose import transpose
 from .vjp import vjp
 from .vmap import BatchAxis, vmap
 
-__all__ = ["BatchAxis", "clean_up", "cse", "dce", "fold", "inline", "jit", "jvp", "linearize", "partial_eval", "simplify", "transpose", "vjp", "vmap"]
+__all__ = [
+    "BatchAxis", "clean_up", "cse", "dce", "fold", "inline", "jit", "jvp", "linearize", "partial_eval", "simplify",
+    "transpose", "vjp", "vmap",
+]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
-from .passes import rewrite_pass
 from .jvp import jvp
 from .partial_eval import partial_eval
+from .passes import rewrite_pass
 
 
 class Linearized(NamedTuple):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..ir import Jaxpr
-from .passes import rewrite_pass
 from .linearize import linearize
+from .passes import rewrite_pass
 from .transpose import transpose
 
 

@@ -84,7 +84,17 @@ def _starts(name: str, operand: Any, start_indices: Any, wrap: bool | Sequence[b
     if len(start_indices) != len(shape):
         raise ValueError(f"{name}: start_indices must have one for each dimension of {shape}, got {len(start_indices)}")
     wraps = [wrap] * len(shape) if isinstance(wrap, bool) else list(wrap)
-    return [start_index(i, n, w) for i, n, w in zip(start_indices, shape, wraps)]
+    return of_one_dtype([start_index(i, n, w) for i, n, w in zip(start_indices, shape, wraps)])
+
+
+def of_one_dtype(starts: list[Any]) -> list[Any]:
+    """Start indices of one dtype: that of the staged ones where they agree, else the default integer dtype."""
+    kinds = {i.aval.dtype for i in starts if type(i) is Tracer}
+    if not kinds:
+        return starts
+    dtype = kinds.pop() if len(kinds) == 1 else dtypes.python_scalar_dtype(int)
+    return [i.astype(dtype) if type(i) is not Tracer else i if i.aval.dtype == dtype else
+            o.convert_element_type(i, dtype) for i in starts]
 
 
 def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int], *,

@@ -1,6 +1,15 @@
 from . import _methods
+from .abstract import *
 from .arithmetic import *
+from .creation import *
+from .indexing import *
+from .linear import *
 from .logic import *
-from .selection import where, clip, select, piecewise, nan_to_num
+from .reductions import *
+from .scalar_types import *
+from .selection import *
+from .shaping import *
+from .sorting import *
 from .ufuncs import *
-from .ufuncs import arcsin, arccos
+
+_methods.install()

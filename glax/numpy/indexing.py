@@ -14,6 +14,7 @@ from ..ir import ops as o
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
 from ..ir.staging import current_builder
 from ..lax.gathering import mode_of
+from ..lax.slicing import of_one_dtype
 from ..lower import Array, from_numpy_owned
 from .creation import asarray
 from .index_parsing import Parsed, Positions, Whole, parse_index, wrapped
@@ -90,8 +91,7 @@ def _basic_get(x: Any, parsed: Parsed, positions: dict[int, Any]) -> Any:
     x = _sliced(x, dims)
     if moving:
         sizes = tuple(1 if d in moving else n for d, n in enumerate(x.aval.shape))
-        kind = next(iter(moving.values())).aval.dtype
-        starts = [moving[d] if d in moving else kind.type(0) for d in range(len(sizes))]
+        starts = of_one_dtype([moving.get(d, np.int32(0)) for d in range(len(sizes))])
         x = o.dynamic_slice(x, starts, sizes)
     return o.squeeze(x, tuple(positions))
 

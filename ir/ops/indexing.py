@@ -134,7 +134,8 @@ def _type_of_gather(op: Gather, x: ShapedArray, indices: ShapedArray) -> ShapedA
     require_axes(op.name, dropped, x.ndim, "collapsed and batching dimensions")
     require_axes(op.name, numbers.start_index_map, x.ndim, "start_index_map")
     if any(sizes[d] > 1 for d in dropped):
-        raise TypeError(f"gather: dimensions {dropped} are collapsed, so their slice sizes must be at most 1, got {sizes}")
+        raise TypeError(f"gather: dimensions {dropped} are collapsed, so their slice sizes must be at most 1, got "
+                        f"{sizes}")
     offsets = [n for d, n in enumerate(sizes) if d not in dropped]
     if len(offsets) != len(numbers.offset_dims):
         raise TypeError(f"gather: offset_dims {numbers.offset_dims} must name {len(offsets)} dimensions of the result")

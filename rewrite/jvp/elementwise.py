@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import log as log_of_number
-from math import pi, sqrt as sqrt_of_number
+from math import pi
+from math import sqrt as sqrt_of_number
 from typing import Any
 
 import numpy as np
 
-from ...ir import Literal, Zero, aval_of, bind, jvp_rule
-from ...ir import dtypes
+from ...ir import Literal, Zero, aval_of, bind, dtypes, jvp_rule
 from ...ir import ops as o
 from ...ir.ops import (
     add,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ir import Zero, aval_of, bind, jvp_rule
 from ...ir import ops as o
 from .rule_helpers import linear, linear_in_first, zero_derivative

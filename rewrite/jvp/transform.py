@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir import Builder, Jaxpr, Operation, Tracer, Var, Zero, building, current_builder, instantiate, jvp_rule, rewritten
+from ...ir import (
+    Builder,
+    Jaxpr,
+    Operation,
+    Tracer,
+    Var,
+    Zero,
+    building,
+    current_builder,
+    instantiate,
+    jvp_rule,
+    rewritten,
+)
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
 from ..passes import rewrite_pass

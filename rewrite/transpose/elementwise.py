@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...ir import LinearInput, Operation, aval_of, bind, transpose_rule
-from ...ir import dtypes
+from ...ir import LinearInput, Operation, aval_of, bind, dtypes, transpose_rule
 from ...ir import ops as o
 
 

@@ -10,8 +10,8 @@ from programs import F64, build
 
 import glax
 from glax._calls import apply_program
-from glax.ir import shaped_array
 from glax.ir import ops as o
+from glax.ir import shaped_array
 from glax.testing import assert_close
 
 
