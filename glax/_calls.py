@@ -55,10 +55,11 @@ class Staged(NamedTuple):
 
 
 def stage_function(call: Callable[..., Any], avals: Sequence[ShapedArray], what: str,
-                   has_aux: bool = False) -> Staged:
+                   has_aux: bool = False, known: Sequence[Any] | None = None) -> Staged:
     """Stage a function of flat arguments that returns a tree, or a tree and auxiliary data.
 
-    The auxiliary arrays are the program's last outputs.
+    The auxiliary arrays are the program's last outputs. ``known`` are the arguments' values, where Python may ask
+    for them.
     """
     out: list[Any] = []
 
@@ -72,7 +73,7 @@ def stage_function(call: Callable[..., Any], avals: Sequence[ShapedArray], what:
         out[:] = out_tree, aux
         return leaves + aux_leaves
 
-    jaxpr, captured = stage(flat, avals, what)
+    jaxpr, captured = stage(flat, avals, what, known)
     return Staged(jaxpr, captured, *out)
 
 

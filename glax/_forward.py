@@ -96,7 +96,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     paths = [tree.keystr(path) for path, _ in tree.flatten_with_path(primals)[0]] if len(leaves) != 1 else [""]
     for path, aval, t in zip(paths, avals, tangent_leaves):
         check_tangent(what, path, aval, t)
-    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux)
+    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [is_inexact(a) for a in avals]
     program, out_nonzero = rewrite.jvp(staged.jaxpr, [False] * len(staged.captured) + nonzero)
     moving = [as_tangent(t, a) for t, a, flag in zip(tangent_leaves, avals, nonzero) if flag]
@@ -135,7 +135,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     what = f"linearize of {function_name(fun)}"
     leaves, in_tree = tree.flatten(primals)
     avals = leaf_avals(what, primals, leaves)
-    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux)
+    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [is_inexact(a) for a in avals]
     count = staged.out_tree.num_leaves
     linearized = rewrite.linearize(staged.jaxpr, [False] * len(staged.captured) + nonzero)

@@ -72,7 +72,7 @@ def _pull(what: str, fun: Callable[..., Any], args: Sequence[Any], has_aux: bool
     """Stage a function at a point, split it into forward and backward, and run forward."""
     leaves, in_tree = tree.flatten(tuple(args))
     avals = leaf_avals(what, args, leaves)
-    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux)
+    staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [is_inexact(a) for a in avals]
     count, total = staged.out_tree.num_leaves, len(staged.jaxpr.outs)
     program = _without_derivatives_from(count, staged.jaxpr)

@@ -106,7 +106,8 @@ def _to_number(kind: type) -> Callable[[Tracer], Any]:
 
 
 def _to_numpy(tracer: Tracer, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    value = known_value(tracer)
+    # Only constants: elsewhere NumPy would go on with values that derivatives no longer see.
+    value = tracer.atom.value if type(tracer.atom) is Literal else None
     if value is None:
         fail(TracerArrayConversionError, tracer, "a NumPy array",
              "Use the functions of this package's numpy module in place of NumPy's, or compute with NumPy outside.")

@@ -80,7 +80,8 @@ class Builder:
         source: the source given to every equation; LOOK_UP finds the user's line for each.
     """
 
-    __slots__ = ("what", "source", "parent", "eqns", "count", "inputs", "captured", "capture_keys", "open")
+    __slots__ = ("what", "source", "parent", "eqns", "count", "inputs", "captured", "capture_keys", "open",
+                 "known", "answers")
 
     def __init__(self, what: str = "staging",
                  source: Source | PlainSource | _LookUp | None = LOOK_UP):
@@ -93,6 +94,8 @@ class Builder:
         self.captured: list[tuple[Var, Any]] = []
         self.capture_keys: dict[object, Tracer] = {}
         self.open = True
+        self.known: Sequence[Any] | None = None
+        self.answers: dict[int, Any] = {}
 
     def add_input(self, aval: ShapedArray) -> Tracer:
         var = self._new_var(aval)
@@ -231,11 +234,18 @@ def not_staging() -> Iterator[None]:
         current.builder = saved
 
 
-def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: str = "a function") -> tuple[Jaxpr, list[Any]]:
+def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
+          what: str = "a function", known: Sequence[Any] | None = None) -> tuple[Jaxpr, list[Any]]:
     """Record a function from flat values to a flat sequence of values.
 
     Returns the program and the values it captured, which are to be passed before its other arguments: arrays, and
     tracers of the enclosing programs.
+
+    Args:
+        f: the function.
+        avals: the types of its arguments.
+        what: what is being staged, for errors.
+        known: the arguments' values, where there are any, to answer Python's questions about them with.
 
     >>> from glax.ir import ShapedArray, stage
     >>> from glax.ir.ops import sin
@@ -243,6 +253,7 @@ def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray], what: s
     { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
     """
     builder = Builder(what)
+    builder.known = known
     with building(builder):
         return builder.close(f(*[builder.add_input(aval) for aval in avals]))
 
