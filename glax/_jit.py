@@ -21,21 +21,21 @@ from ._static import (
     resolve_positions,
     with_static,
 )
-from .ir import ClosedJaxpr, ShapedArray, Tracer, bind, current_builder, tree
+from .ir import ClosedJaxpr, Tracer, bind, current_builder, tree
 from .ir import ops as o
 from .ir.config import config
 from .ir.staging import current
 from .lower import Array, CompiledProgram, compile_program, from_buffer, lower
 from .lower import jaxlib_adapter as xla
 
-_execute = xla.execute
+_execute, _put = xla.execute, xla.put
 
 
 class _Entry:
     """A function staged for one kind of call: its program, and its executable once it has been run."""
 
     __slots__ = ("staged", "jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
-                 "out_avals", "single", "name", "constants")
+                 "in_avals", "out_avals", "single", "name", "constants")
 
     def __init__(self, staged: Staged, donated: Sequence[int], name: str):
         self.staged = staged
@@ -48,28 +48,25 @@ class _Entry:
     def compile(self) -> None:
         self.program = compile_program(self.jaxpr, self.donated, self.name)
         self.executable, self.handlers = self.program.executable, self.program.handlers
-        self.out_avals = self.program.out_avals
-        self.constants = [asarray(x) for x in self.captured]
+        self.in_avals, self.out_avals = self.jaxpr.in_avals[len(self.captured):], self.program.out_avals
+        self.constants = [asarray(x).buffer() for x in self.captured]
 
-    def run(self, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> Any:
-        if self.program is None:
-            self.compile()
-        buffers = [x.buffer() for x in self.constants]
-        for x, aval in zip(leaves, avals):
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """The output for arrays of the types it was compiled for."""
+        buffers = []
+        for x, aval in zip(leaves, self.in_avals):
             if type(x) is Array:
                 buffers.append(x._buffer if x._buffer is not None else x.buffer())
             elif type(x) is np.ndarray and x.dtype == aval.dtype:
-                buffers.append(xla.put(x, aval=aval))
+                # XLA may use the caller's memory: the program is done, and its results have their own, on return.
+                buffers.append(_put(x, may_alias=True, aval=aval))
             else:
                 buffers.append(asarray(x).buffer())
-        results = _execute(self.executable, self.handlers, buffers)
+        results = _execute(self.executable, self.handlers, self.constants + buffers if self.constants else buffers)
         for position in self.donated:
             donated = leaves[position - len(self.captured)]
             if type(donated) is Array:
                 donated.delete()
-        return self.output(results)
-
-    def output(self, results: Sequence[xla.Buffer]) -> Any:
         if self.single:
             return from_buffer(results[0], self.out_avals[0])
         return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
@@ -99,39 +96,55 @@ class JitFunction:
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and current.builder is None and self._positional:
-            # The common call, of arrays only, looks its executable up without looking into trees.
+        if not kwargs and self._positional and current.builder is None:
+            # The common call, of plain arrays, finds its executable without looking into trees.
             key = [config.enable_x64]
             for x in args:
-                if type(x) is not Array:
+                kind = type(x)
+                if kind is Array:
+                    key.append(id(x.aval))
+                elif kind is np.ndarray:
+                    key.append((x.shape, x.dtype))
+                else:
                     break
-                key.append(x.aval)
             else:
                 entry = self._positional.get(tuple(key))
                 if entry is not None and not config.disable_jit:
-                    return entry.output(_execute(entry.executable, entry.handlers, [
-                        x._buffer if x._buffer is not None else x.buffer() for x in args]))
+                    return entry.run(args)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         if config.disable_jit:
             return self._fun(*args, **kwargs)
-        entry, leaves, avals = self._entry(args, kwargs)
+        entry, leaves = self._entry(args, kwargs)
         builder = current_builder()
         if builder is None:
-            out = entry.run(leaves, avals)
-            if self._plain and not kwargs and not entry.captured and all(type(x) is Array for x in args):
-                self._positional[(config.enable_x64, *[x.aval for x in args])] = entry
-            return out
+            if entry.program is None:
+                entry.compile()
+            if self._plain and not kwargs and len(args) == len(leaves):
+                self._remember(entry, args)
+            return entry.run(leaves)
         operands = [*entry.captured, *leaves]
         if self._inline:
             return tree.unflatten(entry.out_tree, builder.splice(entry.jaxpr, operands))
         op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
         return tree.unflatten(entry.out_tree, bind(op, *operands))
 
+    def _remember(self, entry: _Entry, args: tuple) -> None:
+        """Let calls with positional arrays of these types find the entry at once."""
+        key: list[Any] = [config.enable_x64]
+        for x, v in zip(args, entry.jaxpr.in_binders[len(entry.captured):]):
+            if type(x) is Array and x.aval is v.aval:
+                key.append(id(x.aval))
+            elif type(x) is np.ndarray and x.dtype == v.aval.dtype:
+                key.append((x.shape, x.dtype))
+            else:
+                return
+        self._positional[tuple(key)] = entry
+
     def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
-               ) -> tuple[_Entry, list[Any], list[ShapedArray]]:
-        """The staged function for a call, and the call's arrays with their types."""
+               ) -> tuple[_Entry, list[Any]]:
+        """The staged function for a call, and the call's arrays."""
         fun, static = self._fun, ()
         if not self._plain:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
@@ -140,13 +153,14 @@ class JitFunction:
             avals = [type_of_leaf(self._what, x) for x in leaves]
         else:
             avals = leaf_avals(self._what, (args, kwargs), leaves)
-        key = (in_tree, tuple(avals), static, config.enable_x64)
+        # Types are found by identity: the entry keeps its own alive, and others that are equal are staged once more.
+        key = (in_tree, static, config.enable_x64, *map(id, avals))
         entry = self._entries.get(key)
         if entry is None:
             entry = self._stage(fun, in_tree, avals, args, kwargs)
             if not any(type(x) is Tracer for x in entry.captured):
                 self._entries[key] = entry
-        return entry, leaves, avals
+        return entry, leaves
 
     def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
                kwargs: dict[str, Any]) -> _Entry:
@@ -203,12 +217,12 @@ class JitFunction:
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The program for arguments, or ShapeDtypeStructs in their places."""
-        entry, _, _ = self._entry(args, kwargs, abstract=True)
+        entry, _ = self._entry(args, kwargs, abstract=True)
         return Traced(entry, tree.flatten((args, kwargs))[1] if self._plain else None, self._what)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the output for arguments, or ShapeDtypeStructs in their places."""
-        entry, _, _ = self._entry(args, kwargs, abstract=True)
+        entry, _ = self._entry(args, kwargs, abstract=True)
         return tree.unflatten(entry.out_tree, [shape_of(a) for a in entry.jaxpr.out_avals])
 
     def clear_cache(self) -> None:
@@ -313,7 +327,7 @@ class Compiled:
             if (want.shape, want.dtype) != (got.shape, got.dtype):
                 raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "
                                 f"{got.short()}")
-        return self._entry.run(leaves, avals)
+        return self._entry.run(leaves)
 
     def as_text(self) -> str:
         """The optimised HLO."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,9 +31,9 @@ from .ir import (
     stage,
 )
 from .ir import ops as o
-from .ir.staging import bind, not_staging, require_open
-from .lower import Array, compile_program, from_numpy, from_numpy_owned
-from .lower.jaxlib_adapter import FAST_OPTIONS
+from .ir.staging import bind, require_open
+from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
+from .lower.jaxlib_adapter import DEFAULT_OPTIONS, FAST_OPTIONS
 
 register_value_type(Array, lambda x: x.aval)
 
@@ -60,15 +59,19 @@ def quietly(f: Callable[..., Any], *args: Any) -> Any:
         return f(*args)
 
 
-# From this many elements on, XLA is faster than NumPy (see benchmarks/eager_threshold.py).
-COMPILE_FROM = 32_768
+# From this many elements on, an operation is compiled: where XLA is faster than NumPy (benchmarks/eager_threshold.py).
+COMPILE_FROM = 262_144
+COMPILE_SOONER: dict[type[Operation], int] = {
+    o.SelectN: 4096, o.Erf: 1024, o.Erfc: 1024, o.ErfInv: 1024, o.Lgamma: 1024, o.Digamma: 1024, o.Polygamma: 1024,
+    o.Reduce: 256, o.ScatterMin: 1024, o.ScatterMax: 1024, o.ScatterMul: 1024, o.Cumlogsumexp: 1024,
+}
 
-# Operations for which NumPy's form is slow or long: XLA from this many elements on.
-COMPILE_SOONER: dict[type[Operation], int] = {}
-
-# Operations that NumPy does by BLAS, or for free as views: XLA gains nothing.
+# Operations that NumPy does for free, as views.
 NEVER_COMPILED: frozenset[type[Operation]] = frozenset({
     o.Reshape, o.Transpose, o.Slice, o.Squeeze, o.Rev, o.Split, o.StopGradient, o.OptimizationBarrier})
+
+# Operations that are programs.
+ALWAYS_COMPILED: set[type[Operation]] = {o.Jit}
 
 
 def asarray(x: Any) -> Array:
@@ -91,51 +94,64 @@ def raise_leaked(tracer: Tracer) -> None:
 def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
     """Run one operation on values: an Array, or a list of them where the operation has multiple results."""
     arrays = [x if type(x) is Array else asarray(x) for x in operands]
-    avals = [x.aval for x in arrays]
+    # Types are found by identity, which a plan's own keep from being used again.
+    key = (op, *[id(x.aval) for x in arrays])
+    plan = _PLANS.get(key)
+    if plan is None:
+        plan = _make_plan(op, key, [x.aval for x in arrays])
+    if plan.compiled is not None:
+        results = plan.compiled(arrays)
+        return results if op.multiple_results else results[0]
+    out = quietly(plan.rule, op, *[x._value if x._value is not None else x.value() for x in arrays])
+    if op.multiple_results:
+        return list(map(from_numpy_owned, out, plan.out_avals))
+    return from_numpy_owned(out, plan.out_avals)
+
+
+class _Plan(NamedTuple):
+    """How an operation runs on operands of some types: by its rule, or compiled."""
+
+    rule: Callable[..., Any] | None
+    compiled: CompiledProgram | None
+    out_avals: Any
+    in_avals: list[ShapedArray]
+
+
+_PLANS: dict[tuple, _Plan] = {}
+_MOST_PLANS = 20_000
+
+
+def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     kind = type(op)
-    out_aval = abstract_eval[kind](op, *avals)
-    if kind is o.Jit:
-        return run_compiled_call(op, arrays)
-    multiple = op.multiple_results
-    if _worth_compiling(kind, avals, out_aval if multiple else (out_aval,)):
-        results = _compiled_operation(op, tuple(avals))(arrays)
-        return results if multiple else results[0]
-    values = [x._value if x._value is not None else x.value() for x in arrays]
-    out = quietly(evaluate[kind], op, *values)
-    if multiple:
-        return list(map(from_numpy_owned, out, out_aval))
-    return from_numpy_owned(out, out_aval)
+    out_avals = abstract_eval[kind](op, *in_avals)
+    if worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
+        plan = _Plan(None, _compiled_operation(op, tuple(in_avals)), out_avals, in_avals)
+    else:
+        plan = _Plan(evaluate[kind], None, out_avals, in_avals)
+    if len(_PLANS) >= _MOST_PLANS:
+        _PLANS.clear()
+    _PLANS[key] = plan
+    return plan
 
 
-def _worth_compiling(kind: type[Operation], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]) -> bool:
+def worth_compiling(kind: type[Operation], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]) -> bool:
+    """Whether an operation on operands of some types runs as a compiled program rather than by NumPy."""
+    if kind in ALWAYS_COMPILED:
+        return True
     limit = COMPILE_SOONER.get(kind, COMPILE_FROM)
-    return any(_size(a) >= limit for a in (*in_avals, *out_avals)) and kind not in NEVER_COMPILED
+    return kind not in NEVER_COMPILED and any(a.size >= limit for a in (*in_avals, *out_avals))
 
 
-_SIZES: dict[tuple[int, ...], int] = {}
+def _compiled_operation(op: Operation, avals: tuple[ShapedArray, ...]) -> CompiledProgram:
+    if type(op) is o.Jit:
+        return compile_program(op.jaxpr, op.donated, op.function_name)
 
-
-def _size(aval: ShapedArray) -> int:
-    shape = aval.shape
-    found = _SIZES.get(shape)
-    if found is None:
-        if len(_SIZES) > 50_000:
-            _SIZES.clear()
-        found = _SIZES[shape] = aval.size
-    return found
-
-
-@lru_cache(maxsize=4096)
-def _compiled_operation(op: Operation, avals: tuple[ShapedArray, ...]):
     def apply(*operands: Any) -> list[Any]:
         out = bind(op, *operands)
         return out if op.multiple_results else [out]
 
-    return compile_program(stage(apply, avals, op.name)[0], name=op.name, options=FAST_OPTIONS)
-
-
-def run_compiled_call(op: o.Jit, arrays: Sequence[Array]) -> list[Array]:
-    return compile_program(op.jaxpr, op.donated, op.function_name)(arrays)
+    options = DEFAULT_OPTIONS if type(op) in ALWAYS_COMPILED else FAST_OPTIONS
+    return compile_program(stage(apply, avals, op.name)[0], name=op.name, options=options)
 
 
 install_runner(run_operation)
@@ -152,18 +168,17 @@ def run_program(program: Jaxpr | ClosedJaxpr, args: Sequence[Any]) -> list[Array
     jaxpr = program.jaxpr if isinstance(program, ClosedJaxpr) else program
     arrays = [x if type(x) is Array else asarray(x) for x in (*consts, *args)]
     values = [x._value if x._value is not None else x.value() for x in arrays]
-    with not_staging():
-        results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
+    results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
     return [from_numpy_owned(x, v.aval) for x, v in zip(results, jaxpr.outs)]
 
 
 def _run_values(op: Operation, values: list[Any]) -> Any:
     """Run an operation of a program: compiled where that is worth it, else as usual."""
     kind = type(op)
-    if kind is not o.Jit and (kind in NEVER_COMPILED or all(x.size < COMPILE_FROM for x in values)):
-        return NotImplemented
+    if kind not in ALWAYS_COMPILED:
+        limit = COMPILE_SOONER.get(kind, COMPILE_FROM)
+        if kind in NEVER_COMPILED or all(x.size < limit for x in values):
+            return NotImplemented
     arrays = [from_numpy_owned(x, shaped_array(x.shape, x.dtype)) for x in values]
-    if kind is o.Jit:
-        return [x.value() for x in run_compiled_call(op, arrays)]
-    results = _compiled_operation(op, tuple([x.aval for x in arrays]))(arrays)
-    return [x.value() for x in results] if op.multiple_results else results[0].value()
+    out = run_operation(op, arrays)
+    return [x.value() for x in out] if op.multiple_results else out.value()

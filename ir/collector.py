@@ -7,43 +7,22 @@ nothing; they would scan the growing program again and again, and cost more than
 from __future__ import annotations
 
 import gc
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_lock = threading.Lock()
-_depth = 0
-_was_enabled = False
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """No garbage collection within, in any thread, and as it was before afterwards."""
-    global _depth, _was_enabled
-    with _lock:
-        if _depth == 0:
-            _was_enabled = gc.isenabled()
-            gc.disable()
-        _depth += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _depth -= 1
-            if _depth == 0 and _was_enabled:
-                gc.enable()
-
 
 def without_collector(f: Function) -> Function:
-    """Decorator: the function runs with the collector paused."""
+    """Decorator: no garbage is collected while the function runs; afterwards the collector is as it was before."""
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if _depth:
+        if not gc.isenabled():
             return f(*args, **kwargs)
-        with collector_paused():
+        gc.disable()
+        try:
             return f(*args, **kwargs)
+        finally:
+            gc.enable()
     return run

@@ -25,12 +25,28 @@ class Operation:
         name: what programs print.
         multiple_results: whether its functions take and give sequences of outputs rather than one.
         effects: what running it does beyond computing its outputs.
+        compared: the names of the fields that take part in equality.
     """
 
     __slots__ = ()
     name: ClassVar[str]
     multiple_results: ClassVar[bool] = False
     effects: frozenset[Effect] = NO_EFFECTS
+    compared: ClassVar[tuple[str, ...]] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in self.compared)
+
+    def __hash__(self) -> int:
+        return hash((self.name, *[getattr(self, name) for name in self.compared]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
+        return f"{type(self).__name__}({shown})"
 
     def sub_jaxprs(self) -> Iterator[Jaxpr]:
         """The programs among the parameters."""
@@ -58,31 +74,28 @@ OPERATIONS: dict[str, type[Operation]] = {}
 def operation(cls: type) -> type:
     """Class decorator: make an operation of a class with a ``name`` and typed fields, and register its name.
 
-    An operation without fields has one instance; instances with equal fields are equal.
+    An operation without fields has one instance; instances with equal fields are equal. Python's own equality and
+    representation of dataclasses are not used, as making them would take most of the package's import time.
     """
-    has_fields = bool(cls.__dict__.get("__annotations__")) or any(
-        hasattr(base, "__dataclass_fields__") and base.__dataclass_fields__ for base in cls.__mro__[1:])
-    made = dataclass(frozen=True, slots=True, eq=has_fields)(cls)
-    if has_fields:
-        made.__hash__ = _hash_by_name_and_fields
+    cls.__doc__ = cls.__doc__ or cls.name
+    if cls.__dict__.get("__annotations__"):
+        made = dataclass(frozen=True, slots=True, eq=False, repr=False, match_args=False)(cls)
+        made.compared = tuple(f.name for f in fields(made) if f.compare)
     else:
-        made = _singleton(made)
-    if made.name in OPERATIONS and OPERATIONS[made.name].__qualname__ != made.__qualname__:
-        raise ValueError(f"an operation named {made.name!r} exists: {OPERATIONS[made.name]}")
+        made = _singleton(cls)
+    known = OPERATIONS.get(made.name)
+    if known is not None and (known.__module__, known.__qualname__) != (made.__module__, made.__qualname__):
+        raise ValueError(f"an operation named {made.name!r} exists: {known}")
     OPERATIONS[made.name] = made
     return made
 
 
-def _hash_by_name_and_fields(op: Operation) -> int:
-    return hash((op.name, *[getattr(op, f.name) for f in fields(op) if f.compare]))
-
-
 def _singleton(cls: type) -> type:
+    """A class with one instance and no fields."""
     instance = object.__new__(cls)
-    name_hash = hash(cls.name)
+    cls.__dataclass_fields__ = {}
     cls.__new__ = staticmethod(lambda klass: instance)
-    cls.__eq__ = lambda self, other: self is other
-    cls.__hash__ = lambda self: name_hash
+    cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__
     cls.__reduce__ = lambda self: (cls, ())
     return cls
 

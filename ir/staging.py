@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -207,31 +206,39 @@ def require_open(tracer: Tracer, builder: Builder | None) -> None:
         f"finished. A function that is staged must return its results, and must not keep them in a variable outside.")
 
 
-@contextmanager
-def building(builder: Builder) -> Iterator[Builder]:
-    """Make a builder the one that records this thread's operations."""
-    builder.parent = current.builder
-    current.builder = builder
-    try:
-        yield builder
-    finally:
-        current.builder = builder.parent
-        builder.open = False
+class building:
+    """``with building(builder):`` makes a builder the one that records this thread's operations."""
+
+    __slots__ = ("builder",)
+
+    def __init__(self, builder: Builder):
+        self.builder = builder
+
+    def __enter__(self) -> Builder:
+        self.builder.parent = current.builder
+        current.builder = self.builder
+        return self.builder
+
+    def __exit__(self, *error: object) -> None:
+        current.builder = self.builder.parent
+        self.builder.open = False
 
 
 def current_builder() -> Builder | None:
     return current.builder
 
 
-@contextmanager
-def not_staging() -> Iterator[None]:
-    """Run operations at once, even inside a function that is being staged."""
-    saved = current.builder
-    current.builder = None
-    try:
-        yield
-    finally:
-        current.builder = saved
+class not_staging:
+    """``with not_staging():`` runs operations at once, even inside a function that is being staged."""
+
+    __slots__ = ("saved",)
+
+    def __enter__(self) -> None:
+        self.saved = current.builder
+        current.builder = None
+
+    def __exit__(self, *error: object) -> None:
+        current.builder = self.saved
 
 
 def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],

@@ -14,8 +14,6 @@ from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
 from ..lower import Array
 
-complex_type = type(0j)
-
 
 def _unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
     def function(x):
@@ -165,7 +163,7 @@ def conj(x: Any, input_dtype: Any = None) -> Any:
     """Elementwise complex conjugate; real floats become complex."""
     if dtypes.is_complex(type_of("conj", x).dtype):
         return o.conj(x)
-    return complex(x, o.neg(_zeros_like(x)))
+    return complex(x, _zeros_like(x))
 
 
 def _zeros_like(x: Any) -> Any:
@@ -226,18 +224,17 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
-    """operand converted to a dtype; a Python scalar type makes it weak.
+    """operand converted to a dtype.
 
     >>> from glax import lax
     >>> lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
-    weak = any(new_dtype is kind for kind in (int, float, complex_type))
     dtype = dtypes.canonicalize(new_dtype)
     aval = type_of("convert_element_type", operand)
-    if aval.dtype == dtype and aval.weak_type == weak and type(operand) in (Array, Tracer):
+    if aval.dtype == dtype and not aval.weak_type and type(operand) in (Array, Tracer):
         return operand
-    return o.convert_element_type(operand, dtype, weak)
+    return o.convert_element_type(operand, dtype)
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     """The bits of operand read as another dtype; one of another width takes or adds a last dimension.

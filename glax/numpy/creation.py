@@ -99,6 +99,8 @@ def _array(x: Any, dtype: np.dtype | None) -> Any:
         return _array_of_numpy(found, dtype)
     if isinstance(x, PYTHON_SCALARS):
         return _array(next(k for k in (bool, int, float, complex) if isinstance(x, k))(x), dtype)
+    if isinstance(x, Sequence) and not isinstance(x, (str, bytes)):
+        return _array_of_sequence(list(x), dtype)
     if hasattr(x, "__index__"):
         return _array(x.__index__(), dtype)
     raise TypeError(f"array: {x!r} of type {type(x).__name__} is not a number, an array or a nested sequence of them")

@@ -119,6 +119,12 @@ def _sliced(x: Any, dims: Sequence[Whole | Positions]) -> Any:
     return o.rev(x, tuple(reversed_dims)) if reversed_dims else x
 
 
+def _moved_inside(positions: dict[int, Any], shape: tuple[int, ...]) -> dict[int, Any]:
+    """Positions that are known moved to the nearest that are in bounds."""
+    return {d: _clamped(at, shape[d]) if type(at) is int else
+            np.clip(at, 0, builtins.max(shape[d] - 1, 0)) if _is_fixed(at) else at for d, at in positions.items()}
+
+
 def _is_fixed(at: Any) -> bool:
     return type(at) is int or isinstance(at, np.ndarray)
 
@@ -135,8 +141,7 @@ def _gather(x: Any, parsed: Parsed, positions: dict[int, Any], mode: GatherScatt
         for d in positions:
             if parsed.array_shape and 0 not in parsed.array_shape:
                 _require_elements(shape, d)
-        positions = {d: np.clip(at, 0, builtins.max(shape[d] - 1, 0)) if _is_fixed(at) else at
-                     for d, at in positions.items()}
+        positions = _moved_inside(positions, shape)
     if _all_in_bounds(positions, shape):
         mode = _IN_BOUNDS
     vectors = index_vectors([(at, tuple(range(len(parsed.array_shape)))) for at in positions.values()],
@@ -214,8 +219,7 @@ def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, An
     positions = {d: wrapped(p, shape[d], d, wrap_negative_indices)
                  for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
     if chosen is not GatherScatterMode.FILL_OR_DROP:
-        positions = {d: np.clip(at, 0, builtins.max(shape[d] - 1, 0)) if _is_fixed(at) else at
-                     for d, at in positions.items()}
+        positions = _moved_inside(positions, shape)
     values = _fitted(values, dtype, parsed)
     if values.aval.size == 0:
         result = x

@@ -138,7 +138,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     >>> xp.nan_to_num(xp.array([xp.nan, 1.0]))
     Array([0., 1.], dtype=float32)
     """
-    from .ufuncs import isnan
+    from .logic import isnan
     aval = type_of("nan_to_num", x)
     if dtypes.is_complex(aval.dtype):
         return o.complex_(*[nan_to_num(part(x), copy, nan, posinf, neginf) for part in (o.real, o.imag)])

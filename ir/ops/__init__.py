@@ -1,6 +1,7 @@
 """The operations, by family, and a function that applies each to values or tracers."""
 
 from .call import *
+from .control import *
 from .elementwise import *
 from .indexing import *
 from .linear import *

@@ -88,7 +88,7 @@ def _binary(name: str, accepts: str, doc: str = "", base: type[Binary] = Binary)
 
 def _define(base: type[Elementwise], name: str, accepts: str, result: str, doc: str) -> type:
     class_name = "".join(part.capitalize() for part in name.split("_"))
-    body = {"name": name, "accepts": accepts, "result": result, "__doc__": doc,
+    body = {"__slots__": (), "name": name, "accepts": accepts, "result": result, "__doc__": doc,
             "__module__": __name__, "__qualname__": class_name}
     return operation(type(class_name, (base,), body))
 
