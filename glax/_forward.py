@@ -29,7 +29,7 @@ def zero_tangent(aval: ShapedArray) -> Any:
     """Zeros for a tangent: of float0 where the primal is not inexact."""
     if not is_inexact(aval):
         return np.zeros(aval.shape, FLOAT0)
-    return o.full(aval.shape, 0, aval.dtype)
+    return o.full(aval.shape, 0, aval.dtype, aval.weak_type)
 
 
 def spread(nonzero: Sequence[bool], given: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:

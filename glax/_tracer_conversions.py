@@ -91,7 +91,7 @@ def _to_index(tracer: Tracer) -> int:
 
 
 def _to_number(kind: type) -> Callable[[Tracer], Any]:
-    instead = (f"Keep it an array: numpy functions of this package, and x.astype({kind.__name__}), take it as it is; or "
+    instead = (f"Keep it an array: functions of this package, and x.astype({kind.__name__}), take it as it is. Or "
                f"make the argument static with static_argnums.")
 
     def convert(tracer: Tracer) -> Any:

@@ -72,7 +72,12 @@ def _bounded(x: Any, low: float, high: float) -> Any:
     return _where(o.ge(x, _like(x, high)), _like(x, high), _where(o.le(x, _like(x, low)), _like(x, low), x))
 
 
-hard_tanh = unary_inexact("hard_tanh", lambda x: _bounded(x, -1.0, 1.0), "x limited to [-1, 1]")
+def _hard_tanh(x: Any) -> Any:
+    one, minus_one = _like(x, 1.0), _like(x, -1.0)
+    return _where(o.gt(x, one), one, _where(o.lt(x, minus_one), minus_one, x))
+
+
+hard_tanh = unary_inexact("hard_tanh", _hard_tanh, "x limited to [-1, 1], with derivatives of 1 at the limits")
 
 
 def _hard_sigmoid(x: Any) -> Any:
@@ -149,7 +154,7 @@ def sparse_plus(x: Any) -> Any:
 def sparse_sigmoid(x: Any) -> Any:
     """The derivative of sparse_plus: 0 up to -1, 1 from 1 on, (x + 1) / 2 between."""
     x, = promote_inexact("sparse_sigmoid", x)
-    return o.mul(_like(x, 0.5), _bounded(o.add(x, _like(x, 1.0)), 0.0, 2.0))
+    return o.mul(_like(x, 0.5), xp.clip(o.add(x, _like(x, 1.0)), 0.0, 2.0))
 
 
 def glu(x: Any, axis: int = -1) -> Any:

@@ -18,7 +18,7 @@ from ._forward import jvp as jvp_of_function
 from ._reverse import vjp as vjp_of_function
 from .interp import evaluate_jaxpr
 from .ir import Jaxpr, Operation, aval_of, bind, check, dtypes, parse, stage, tree
-from .lower import compile_program, from_numpy
+from .lower import compile_program, from_numpy_owned
 from .lower.jaxlib_adapter import FAST_OPTIONS
 from .rewrite import BatchAxis
 
@@ -78,7 +78,7 @@ def check_clean_ups(jaxpr: Jaxpr, args: Values) -> None:
 
 def check_lowering(jaxpr: Jaxpr, args: Values) -> None:
     """XLA computes what the NumPy interpreter computes."""
-    compiled = compile_program(jaxpr, options=FAST_OPTIONS)([from_numpy(x) for x in args])
+    compiled = compile_program(jaxpr, options=FAST_OPTIONS)([from_numpy_owned(np.array(x), v.aval) for x, v in zip(args, jaxpr.in_binders)])
     assert_close("lowering", [np.asarray(x) for x in compiled], evaluate_jaxpr(jaxpr, *args), jaxpr)
 
 

@@ -48,6 +48,9 @@ class Operation:
         shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
         return f"{type(self).__name__}({shown})"
 
+    def __reduce__(self):
+        return _operation_named, (self.name, tuple([getattr(self, f.name) for f in fields(self)]))
+
     def sub_jaxprs(self) -> Iterator[Jaxpr]:
         """The programs among the parameters."""
         for field in fields(self):
@@ -96,8 +99,15 @@ def _singleton(cls: type) -> type:
     cls.__dataclass_fields__ = {}
     cls.__new__ = staticmethod(lambda klass: instance)
     cls.__eq__, cls.__hash__ = object.__eq__, object.__hash__
-    cls.__reduce__ = lambda self: (cls, ())
     return cls
+
+
+def _operation_named(name: str, values: tuple) -> Operation:
+    """Unpickle an operation: found by its name, so that those defined in a script or a notebook travel too."""
+    found = OPERATIONS.get(name)
+    if found is None:
+        raise LookupError(f"no operation {name!r} is registered in this process; import the module that defines it")
+    return found(*values)
 
 
 class Interpretation:

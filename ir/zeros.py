@@ -50,7 +50,7 @@ def instantiate(x: Any) -> Any:
     if type(x) is not Zero:
         return x
     from .ops import full
-    return full(x.aval.shape, 0, x.aval.dtype)
+    return full(x.aval.shape, 0, x.aval.dtype, x.aval.weak_type)
 
 
 add_tangents = Dispatcher("add_tangents")

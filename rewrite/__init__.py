@@ -1,5 +1,6 @@
 """jaxpr -> jaxpr: differentiation, vectorisation, partial evaluation, and clean-ups."""
 
+from . import dce_custom, partial_eval_custom
 from .clean_up import clean_up
 from .cse import cse
 from .dce import dce
@@ -15,6 +16,6 @@ from .vjp import vjp
 from .vmap import BatchAxis, vmap
 
 __all__ = [
-    "BatchAxis", "clean_up", "cse", "dce", "fold", "inline", "jit", "jvp", "linearize", "partial_eval", "simplify",
-    "transpose", "vjp", "vmap",
+    "BatchAxis", "clean_up", "cse", "dce", "dce_custom", "fold", "inline", "jit", "jvp", "linearize", "partial_eval",
+    "partial_eval_custom", "simplify", "transpose", "vjp", "vmap",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -27,3 +27,8 @@ def rewrite_pass(rewrite: Rewrite) -> Rewrite:
                     check(item)
         return result
     return run_and_check
+
+
+def for_each(flag: bool | Sequence[bool], items: Sequence[Any]) -> Sequence[bool]:
+    """A flag per item, from one for all of them or one for each."""
+    return [flag] * len(items) if isinstance(flag, bool) else flag

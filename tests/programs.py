@@ -12,7 +12,19 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from glax.ir import Builder, Jaxpr, Literal, Tracer, Var, assemble, building, shaped_array
+from glax.ir import (
+    Builder,
+    Jaxpr,
+    Literal,
+    ShapedArray,
+    Tracer,
+    Var,
+    assemble,
+    building,
+    current_builder,
+    shaped_array,
+    stage,
+)
 from glax.ir import ops as o
 
 F64, F32, I32, BOOL = (np.dtype(d) for d in ("float64", "float32", "int32", "bool"))
@@ -32,8 +44,8 @@ def one(x: Tracer) -> np.generic:
 class Drawing:
     """The values that a program under construction has, and how to draw from them."""
 
-    def __init__(self, draw: Draw, dtype: np.dtype, smooth: bool):
-        self.draw, self.dtype, self.smooth = draw, dtype, smooth
+    def __init__(self, draw: Draw, dtype: np.dtype, smooth: bool, whiles: bool = False):
+        self.draw, self.dtype, self.smooth, self.whiles = draw, dtype, smooth, whiles
         self.values: list[Tracer] = []
 
     def pick(self, condition: Callable[[Tracer], bool] = lambda x: True) -> Tracer | None:
@@ -49,7 +61,7 @@ class Drawing:
 
 
 def unary(d: Drawing) -> Tracer:
-    fs = [f for f in UNARY if not d.smooth or f not in (o.floor, o.abs_, o.sign)]
+    fs = [f for f in UNARY if not d.smooth or f not in (o.floor, o.abs_, o.sign, o.stop_gradient)]
     return d.draw(st.sampled_from(fs))(d.pick_float())
 
 
@@ -174,29 +186,102 @@ def called(d: Drawing, depth: int) -> list[Tracer]:
     operands = [d.pick() for _ in range(d.draw(st.integers(1, 2)))]
     if not any(x.dtype == d.dtype for x in operands):
         operands.append(d.pick_float())
-    program = build(d.draw, [x.aval for x in operands], d.dtype, d.smooth, depth - 1, 3)
+    program = build(d.draw, [x.aval for x in operands], d.dtype, d.smooth, depth - 1, 3, d.whiles)
     return o.jit_call(program, operands, "inner")
+
+
+def fitting(d: Drawing, aval: ShapedArray) -> Any:
+    """A value of a type, made of one that there is; floats are bounded, so that repetition does not blow them up."""
+    if aval.dtype == I32:
+        found = d.pick(lambda x: x.aval == aval)
+        return found if found is not None and d.draw(st.booleans()) else np.int32(d.draw(st.integers(-1, 2)))
+    x = d.pick_float()
+    return o.sin(x) if x.shape == aval.shape else o.broadcast(o.tanh(d.fitted(x, ())), aval.shape)
+
+
+def build_between(d: Drawing, ins: list[ShapedArray], outs: list[ShapedArray], depth: int) -> Jaxpr:
+    """A program of random equations from given types to given types."""
+    return build(d.draw, ins, d.dtype, d.smooth, depth - 1, 3, d.whiles, outs)
+
+
+def some_floats(d: Drawing, most: int) -> list[Tracer]:
+    return [d.pick_float() for _ in range(d.draw(st.integers(1, most)))]
+
+
+def index_of_branch(d: Drawing) -> Any:
+    found = d.pick(lambda x: x.dtype == I32 and x.shape == ())
+    return np.int32(d.draw(st.integers(-1, 3))) if found is None else found
+
+
+def branched(d: Drawing, depth: int) -> list[Tracer]:
+    operands = [*some_floats(d, 2), d.pick()]
+    outs = [d.pick_float().aval, d.pick().aval]
+    outs = [a for a in outs if a.dtype == d.dtype or a.shape == ()]
+    branches = [build_between(d, [x.aval for x in operands], outs, depth) for _ in range(d.draw(st.integers(1, 3)))]
+    return o.cond(branches, index_of_branch(d), operands)
+
+
+def scanned(d: Drawing, depth: int) -> list[Tracer]:
+    consts, carry = some_floats(d, 2), some_floats(d, 2)
+    whole = d.pick(lambda x: x.ndim and x.dtype == d.dtype)
+    xs = [] if whole is None else [whole]
+    length = whole.shape[0] if xs else d.draw(st.integers(0, 3))
+    slices = [shaped_array(x.shape[1:], x.dtype) for x in xs]
+    if d.draw(st.booleans()):
+        carry.append(o.add(index_of_branch(d), np.int32(0)))
+    ys = [shaped_array(d.draw(st.sampled_from([(), (2,)])), d.dtype)] * d.draw(st.integers(0, 2))
+    types = [x.aval for x in carry]
+    body = build_between(d, [*[x.aval for x in consts], *types, *slices], [*types, *ys], depth)
+    return o.scan(body, length, consts, carry, xs, d.draw(st.booleans()), d.draw(st.integers(1, 2)))
+
+
+def looped(d: Drawing, depth: int) -> list[Tracer]:
+    """A few steps, as many as a counter says, which may be mapped."""
+    consts, carry = some_floats(d, 2), some_floats(d, 2)
+    types = [shaped_array((), I32), *[x.aval for x in carry]]
+    go_on = build_condition(types, d.draw(st.integers(0, 3)))
+    inner = build_between(d, [*[x.aval for x in consts], *types], types[1:], depth)
+    return o.while_loop(go_on, counting(inner, len(consts)), [], consts, [o.add(index_of_branch(d), np.int32(0)), *carry])
+
+
+def build_condition(types: list[ShapedArray], limit: int) -> Jaxpr:
+    return stage(lambda i, *carry: [o.lt(i, np.int32(limit))], types)[0]
+
+
+def counting(step: Jaxpr, num_consts: int) -> Jaxpr:
+    def counted(*xs: Tracer) -> list[Any]:
+        return [o.add(xs[num_consts], np.int32(1)), *current_builder().splice(step, xs)]
+
+    return stage(counted, step.in_avals)[0]
+
+
+def nested(d: Drawing, depth: int) -> list[Tracer]:
+    return d.draw(st.sampled_from([called, branched, scanned] + [looped] * d.whiles))(d, depth)
 
 
 STEPS = [unary, binary, with_constant, reduction, extreme, product, transposed, reshaped, broadcasted, sliced, padded,
          reversed_, joined, selected, dotted, gathered, dynamic_sliced, cumulated, converted, counted]
 
 
-def build(draw: Draw, avals: list, dtype: np.dtype, smooth: bool, depth: int, most: int) -> Jaxpr:
-    """A program of random equations."""
+def build(draw: Draw, avals: list, dtype: np.dtype, smooth: bool, depth: int, most: int, whiles: bool = False,
+          out_avals: list | None = None) -> Jaxpr:
+    """A program of random equations, and of given output types if any."""
     builder = Builder("random program")
     with building(builder):
-        d = Drawing(draw, dtype, smooth)
+        d = Drawing(draw, dtype, smooth, whiles)
         d.values.extend(builder.add_input(a) for a in avals)
         for _ in range(draw(st.integers(1, most))):
             if depth > 0 and draw(st.integers(0, 4)) == 0:
-                d.values.extend(called(d, depth))
+                d.values.extend(x for x in nested(d, depth) if x.size <= 64)
                 continue
             made = draw(st.sampled_from(STEPS))(d)
             if made.size <= 64:
                 d.values.append(made)
         count = draw(st.integers(1, 3))
-        outs = [draw(st.sampled_from(d.values)) for _ in range(count - 1)] + [d.values[-1]]
+        if out_avals is None:
+            outs = [draw(st.sampled_from(d.values)) for _ in range(count - 1)] + [d.values[-1]]
+        else:
+            outs = [fitting(d, a) for a in out_avals]
         jaxpr, captured = builder.close(outs)
     assert all(isinstance(c, np.ndarray) for c in captured)
     return bind_constants(jaxpr, captured)
@@ -217,20 +302,21 @@ def bind_constants(jaxpr: Jaxpr, values: list) -> Jaxpr:
 
 @st.composite
 def programs(draw: Draw, dtype: np.dtype = F64, smooth: bool = True, depth: int = 2, most: int = 8,
-             ) -> tuple[Jaxpr, list[np.ndarray]]:
+             whiles: bool = False) -> tuple[Jaxpr, list[np.ndarray]]:
     """A program and arguments for it.
 
     Args:
         dtype: the dtype of its floats.
         smooth: whether to leave out what has kinks at the values drawn.
-        depth: how deep calls nest.
+        depth: how deep calls and control flow nest.
         most: how many equations there are at most, at each depth.
+        whiles: whether there are loops of unknown length, which have no reverse mode.
     """
     shapes = draw(st.lists(st.sampled_from(SHAPES), min_size=1, max_size=3))
     avals = [shaped_array(s, dtype) for s in shapes]
     if draw(st.booleans()):
         avals.append(shaped_array((), I32))
-    jaxpr = build(draw, avals, dtype, smooth, depth, most)
+    jaxpr = build(draw, avals, dtype, smooth, depth, most, whiles)
     rng = np.random.default_rng(draw(st.integers(0, 2**16)))
     return jaxpr, [np.asarray(rng.integers(-2, 3, a.shape), a.dtype) if a.dtype == I32 or not smooth
                    else np.asarray(rng.integers(-8, 9, a.shape) / 4 + .0625, a.dtype) for a in avals]

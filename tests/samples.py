@@ -53,7 +53,7 @@ Case = tuple[Operation, Iterable[np.ndarray], Any]
 def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
-    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls())
+    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(), _custom())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):
@@ -496,3 +496,40 @@ def _calls() -> Iterator[Case]:
         outer = _program(lambda x, y, body=body: [o.add(*o.jit_call(body, [x, y]))], ((3,), dtype), ((), dtype))
         yield o.Jit(outer, function_name="outer"), [_fill(_MIDDLE, (3,), dtype), np.array(2, dtype)], True
     yield o.Jit(_program(lambda x: [x, x], ((), I32))), [np.array(3, I32)], False
+
+
+# ---- custom calls, checkpoints ---------------------------------------------------------------------------------
+
+
+def _custom() -> Iterator[Case]:
+    given = [_fill(_MIDDLE, (3,), F64), np.array(2, F64)]
+    types = ((3,), F64), ((), F64)
+    body = _program(lambda x, y: [o.mul(o.sin(x), y), x], *types)
+    rule = _program(lambda x, y, s, t: [
+        *o.jit_call(body, [x, y]), o.add(o.mul(o.mul(o.cos(x), s), y), o.mul(o.sin(x), t)), s], *types, *types)
+    yield o.CustomJvpCall(body, rule), given, True
+    yield o.CustomJvpCall(body, o.RuleFailure("there is no rule")), given, False
+    forward = _program(lambda x, y: [*o.jit_call(body, [x, y]), o.mul(o.cos(x), y), o.sin(x)], *types)
+    backward = _program(lambda r, s, g, h: [o.add(o.mul(r, g), h), o.reduce_sum(o.mul(s, g), (0,))],
+                        *[((3,), F64)] * 4)
+    yield o.CustomVjpCall(body, forward, backward), given, True
+    scale = _program(lambda y, x: [o.mul(x, y)], ((), F64), ((3,), F64))
+    for ahead in (scale, None):
+        yield o.LinearCall(ahead, scale, 1), given[::-1], True
+    yield o.CustomVmapCall(body, o.PythonFunction.of(_batched_body)), given, True
+    dot = _program(lambda x, y: [o.named(o.dot_general(o.sin(x), x, _DOTS[1][2]), "dot"), o.mul(x, y)], *types)
+    for policy in (None, o.PythonFunction.of(_keep_names)):
+        yield o.Checkpoint(dot, policy), given, True
+    yield o.Name("a"), given[:1], True
+
+
+def _keep_names(op: Operation, *avals: ShapedArray, **params: Any) -> bool:
+    return isinstance(op, o.Name)
+
+
+def _batched_body(size: int, mapped: list[bool], args: list[Any]) -> tuple[list[Any], list[bool]]:
+    x, y = args
+    if mapped[1]:
+        y = o.broadcast_in_dim(y, (size, 3), (0,))
+    product = o.mul(o.sin(x) if mapped[0] or not mapped[1] else o.broadcast_in_dim(o.sin(x), (size, 3), (1,)), y)
+    return [product, x], [mapped[0] or mapped[1], mapped[0]]

@@ -219,7 +219,7 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     e, m = (as_index(v, "reduce_precision", n) for v, n in ((exponent_bits, "exponent_bits"),
                                                               (mantissa_bits, "mantissa_bits")))
     if e < 1 or m < 0:
-        raise ValueError(f"reduce_precision: exponent_bits must be at least 1 and mantissa_bits at least 0, got {e}, {m}")
+        raise ValueError(f"reduce_precision: exponent_bits must be at least 1, mantissa_bits at least 0, got {e}, {m}")
     return o.reduce_precision(operand, e, m)
 
 

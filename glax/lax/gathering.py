@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-
 from .._promotion import as_shape, canonical_axes, named, shape_of, type_of
 from ..ir import ops as o
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
@@ -14,7 +13,8 @@ __all__ = [
     "GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbers", "gather", "index_take", "scatter",
     "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
 ]
-_MODES = {"clip": GatherScatterMode.CLIP, "fill": GatherScatterMode.FILL_OR_DROP, "drop": GatherScatterMode.FILL_OR_DROP,
+_MODES = {"clip": GatherScatterMode.CLIP, "fill": GatherScatterMode.FILL_OR_DROP,
+          "drop": GatherScatterMode.FILL_OR_DROP,
           "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS, None: GatherScatterMode.FILL_OR_DROP}
 
 

@@ -33,7 +33,8 @@ def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Callable[.
     def function(operand, axis=0, reverse=False):
         return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), bool(reverse))
 
-    return named(function, name, __name__, f"The {what} of the elements up to each one along an axis, from the end where "
+    return named(function, name, __name__,
+                 f"The {what} of the elements up to each one along an axis, from the end where "
                                            f"reverse is true.")
 
 
@@ -74,7 +75,7 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     xs, tree = flatten(operands)
     inits, init_tree = flatten(init_values)
     if tree != init_tree:
-        raise ValueError(f"reduce: operands and init_values must be pytrees of one structure, got {tree} and {init_tree}")
+        raise ValueError(f"reduce: operands and init_values must have one structure, got {tree} and {init_tree}")
     types = [type_of("reduce", x) for x in xs]
     dims = canonical_axes(tuple(dimensions), len(types[0].shape), "reduce", "dimensions")
     inits = [strong(init, x.dtype) if type(init) in (bool, int, float, complex) else strong(init)

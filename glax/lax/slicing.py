@@ -147,7 +147,8 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int, *,
                                 allow_negative_indices: bool = True) -> Any:
     """dynamic_update_slice along one axis."""
-    axis = canonical_axis(axis, len(type_of("dynamic_update_slice_in_dim", operand).shape), "dynamic_update_slice_in_dim")
+    axis = canonical_axis(axis, len(type_of("dynamic_update_slice_in_dim", operand).shape),
+                          "dynamic_update_slice_in_dim")
     return dynamic_update_slice(operand, update, _placed(operand, start_index, axis),
                                 allow_negative_indices=allow_negative_indices)
 

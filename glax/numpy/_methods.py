@@ -50,7 +50,9 @@ _ARITHMETIC = {
     "add": ("+", ufuncs.add), "sub": ("-", ufuncs.subtract), "mul": ("*", ufuncs.multiply),
     "truediv": ("/", ufuncs.divide), "floordiv": ("//", arithmetic.floor_divide), "mod": ("%", arithmetic.remainder),
     "divmod": ("divmod()", arithmetic.divmod), "pow": ("**", arithmetic.power),
-    "and": ("&", ufuncs.bitwise_and), "or": ("|", ufuncs.bitwise_or), "xor": ("^", ufuncs.bitwise_xor), "matmul": ("@", linear.matmul),
+    "and": ("&", ufuncs.bitwise_and), "or": ("|", ufuncs.bitwise_or), "xor": ("^",
+                                                                              ufuncs.bitwise_xor), "matmul": ("@",
+                                                                                                              linear.matmul),
     "lshift": ("<<", ufuncs.left_shift), "rshift": (">>", ufuncs.right_shift),
 }
 _COMPARISONS = {
@@ -176,7 +178,7 @@ def _view(self, dtype=None, type=None):
         return o.reshape(parts, (*shape[:-1], shape[-1] * parts.aval.shape[-1]))
     k = new.itemsize // old.itemsize
     if shape[-1] % k:
-        raise ValueError(f"view: the last dimension of shape {shape} must be a multiple of {k} to be read as {new.name}")
+        raise ValueError(f"view: the last of {shape} must be a multiple of {k} to read it as {new.name}")
     return o.bitcast_convert_type(o.reshape(self, (*shape[:-1], shape[-1] // k, k)), new)
 
 

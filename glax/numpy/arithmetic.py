@@ -10,8 +10,6 @@ import numpy as np
 from .._promotion import (
     as_index,
     broadcast_to_one_shape,
-    cast,
-    promote,
     promote_inexact,
     promote_numeric,
     scalar_literal,
@@ -19,9 +17,8 @@ from .._promotion import (
 )
 from ..ir import dtypes
 from ..ir import ops as o
-from ..lower import Array
 from .selection import as_array, choose_between
-from .ufuncs import _INEXACT, _INEXACT_NOTE, _NUMBERS, binary, binary_inexact, divide, unary_inexact
+from .ufuncs import _NUMBERS, binary, binary_inexact, unary_inexact
 
 
 def _constant(x: Any, value: Any) -> Any:
@@ -125,7 +122,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 
 around = round
-builtin_abs = type(0).__abs__
+builtin_abs = int.__abs__
 
 
 def _no_out(name: str, out: Any) -> None:
@@ -319,8 +316,10 @@ hypot = binary_inexact("hypot", _hypot, "length sqrt(x**2 + y**2), without overf
 
 # ---- angles and sinc
 
-deg2rad = unary_inexact("deg2rad", lambda x: o.mul(x, _constant(x, math.pi / 180.0)), "conversion of degrees to radians")
-rad2deg = unary_inexact("rad2deg", lambda x: o.mul(x, _constant(x, 180.0 / math.pi)), "conversion of radians to degrees")
+deg2rad = unary_inexact("deg2rad", lambda x: o.mul(x, _constant(x, math.pi / 180.0)),
+                        "conversion of degrees to radians")
+rad2deg = unary_inexact("rad2deg", lambda x: o.mul(x, _constant(x, 180.0 / math.pi)),
+                        "conversion of radians to degrees")
 radians, degrees = deg2rad, rad2deg
 
 # Near 0, sin(t) / t by its series, which is exact enough there and has every derivative right.

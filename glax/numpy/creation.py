@@ -19,7 +19,6 @@ from .._promotion import (
     strong,
     type_of,
 )
-from .._running import asarray as array_of_value
 from ..ir import Literal, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.dtypes import result_type
@@ -28,7 +27,8 @@ from ..lax import shape as lax_shape
 from ..lower import Array, from_numpy_owned
 
 
-def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None, device: Any = None) -> Any:
+def asarray(a: Any, dtype: Any = None, order: str | None = None, *, copy: bool | None = None,
+            device: Any = None) -> Any:
     """An array of numbers, of a NumPy array, or of nested sequences of numbers and arrays.
 
     Args:
@@ -481,7 +481,8 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
     dtype = dtypes.canonicalize(int if dtype is None else dtype)
     sizes = tuple(as_index(n, "indices", "dimensions") for n in dimensions)
     if sparse:
-        return tuple(o.iota(dtype, tuple(n if d == i else 1 for d, n in enumerate(sizes)), i) for i in range(len(sizes)))
+        return tuple(o.iota(dtype, tuple(n if d == i else 1 for d, n in enumerate(sizes)),
+                            i) for i in range(len(sizes)))
     grids = [o.iota(dtype, sizes, i) for i in range(len(sizes))]
     return lax_shape.stack(grids) if grids else zeros((0,), dtype)
 

@@ -67,7 +67,8 @@ def path_of(subscripts: Any, operands: Sequence[Any], optimize: Any) -> tuple[li
 
 
 def _numpy_option(optimize: Any) -> Any:
-    return {"auto": "optimal", True: "optimal"}.get(optimize, optimize) if isinstance(optimize, (str, bool)) else optimize
+    return {"auto": "optimal", True: "optimal"}.get(optimize, optimize) if isinstance(optimize, (str,
+                                                                                                 bool)) else optimize
 
 
 def contract(subscripts: Any, operands: Sequence[Any], optimize: Any, precision: Any, preferred: Any) -> Any:

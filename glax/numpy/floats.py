@@ -23,7 +23,8 @@ def _like(x: Any, value: Any) -> Any:
 
 
 copysign = binary_inexact(
-    "copysign", lambda x, y: choose_between("copysign", signbit(y), o.neg(o.abs_(x)), o.abs_(x)), "x with the sign of y")
+    "copysign", lambda x, y: choose_between("copysign", signbit(y), o.neg(o.abs_(x)),
+                                            o.abs_(x)), "x with the sign of y")
 
 
 def _step(x: Any, at_zero: Any) -> Any:
@@ -83,7 +84,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 
     >>> import glax.numpy as xp
     >>> xp.frexp(xp.array(6.0))
-    (Array(0.75, dtype=float32, weak_type=True), Array(3, dtype=int32))
+    (Array(0.75, dtype=float32), Array(3, dtype=int32))
     """
     x, = promote_inexact("frexp", x)
     dtype = type_of("frexp", x).dtype
@@ -156,7 +157,7 @@ def _gcd(x: Any, y: Any) -> Any:
 def _require_integers(name: str, *xs: Any) -> None:
     for position, x in enumerate(xs):
         if not dtypes.is_integer(type_of(name, x, position).dtype):
-            raise ValueError(f"{name}: arguments must be integers, got {type_of(name, x, position).short()} at position "
+            raise ValueError(f"{name}: integers are needed, got {type_of(name, x, position).short()} at position "
                              f"{position}")
 
 

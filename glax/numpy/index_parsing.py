@@ -121,8 +121,8 @@ def _check_masks(idx: Sequence[Any], shape: tuple[int, ...]) -> None:
         elif isinstance(x, (list, np.ndarray, Array)) and _is_mask(x):
             dims = np.shape(x)
             if tuple(shape[d:d + len(dims)]) != dims:
-                raise IndexError(f"a boolean index of shape {dims} does not fit dimensions {d} to {d + len(dims)} of an "
-                                 f"array of shape {shape}")
+                raise IndexError(f"a boolean index of shape {dims} does not fit dimensions {d} to {d + len(dims)} of "
+                                 f"an array of shape {shape}")
         d += _consumed(x) if x is not Ellipsis else 0
 
 
@@ -153,7 +153,7 @@ def _whole(s: slice, n: int, d: int) -> Whole:
         if type(end) is Tracer:
             from .._tracer_conversions import known_value
             if known_value(end) is None:
-                raise IndexError(f"the ends and the step of a slice must be concrete integers, got {s} for dimension {d} "
+                raise IndexError(f"the ends and the step of a slice must be concrete ints, got {s} for dimension {d} "
                                  f"of the array; use lax.dynamic_slice, whose start is computed and size is fixed")
     start, stop, step = s.indices(n)
     return Whole(start, stop, step)
@@ -166,7 +166,7 @@ def parse_index(idx: Any, shape: tuple[int, ...]) -> Parsed:
         raise IndexError("an index has more than one Ellipsis (...)")
     consumed = sum(_consumed(x) for x in given)
     if consumed > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} dimensions (shape {shape}), and {consumed} were "
+        raise IndexError(f"too many indices: the array has {len(shape)} dimensions (shape {shape}), {consumed} were "
                          f"indexed")
     _check_masks(given, shape)
     entries = [e for x in given for e in _entry(x)]

@@ -152,7 +152,8 @@ def _gather(x: Any, parsed: Parsed, positions: dict[int, Any], mode: GatherScatt
     numbers = GatherDimensionNumbers(offset_dims, tuple(positions), tuple(positions))
     sizes = tuple(1 if d in positions else n for d, n in enumerate(shape))
     if mode is not GatherScatterMode.FILL_OR_DROP and builtins.any(shape[d] == 0 for d in positions):
-        result = tuple([*[shape[d] for d in whole[:parsed.at]], *parsed.array_shape, *[shape[d] for d in whole[parsed.at:]]])
+        result = tuple([*[shape[d] for d in whole[:parsed.at]], *parsed.array_shape,
+                        *[shape[d] for d in whole[parsed.at:]]])
         return o.broadcast(np.zeros((), x.aval.dtype)[()], result)
     return o.gather(x, vectors, numbers, sizes, indices_are_sorted, unique_indices, mode, fill_value)
 
@@ -161,7 +162,8 @@ def index_vectors(columns: Sequence[tuple[Any, tuple[int, ...]]], batch: tuple[i
     """Index vectors in the last dimension of an array whose other dimensions are the batch.
 
     Args:
-        columns: for each component, its positions (an int, a NumPy array or a Tracer), and the batch dimensions to which
+        columns: for each component, its positions (an int, a NumPy array or a Tracer), and the batch dimensions to
+        which
             its trailing dimensions belong.
     """
     if builtins.all(_is_fixed(at) for at, _ in columns):
@@ -172,7 +174,8 @@ def index_vectors(columns: Sequence[tuple[Any, tuple[int, ...]]], batch: tuple[i
     result = []
     for at, dims in columns:
         if _is_fixed(at):
-            column = np.broadcast_to(_placed(np.asarray(at, np.int32).astype(dtype), dims, len(batch)), batch)[..., None]
+            column = np.broadcast_to(_placed(np.asarray(at, np.int32).astype(dtype), dims, len(batch)), batch)[...,
+                                                                                                               None]
         else:
             at = strong(at, dtype)
             own = dims[len(dims) - len(at.aval.shape):]
@@ -499,7 +502,8 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *,
                    mode: str | None = None) -> Any:
-    """A copy of arr with the elements at indices along an axis replaced (inplace must be False: arrays are immutable)."""
+    """A copy of arr with the elements at indices along an axis replaced (inplace must be False: arrays are
+    immutable)."""
     if inplace:
         raise ValueError("put_along_axis: arrays are immutable, so inplace must be False; the changed copy is returned")
     arr, indices = asarray(arr), asarray(indices)
@@ -541,7 +545,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
         raise ValueError("diagonal: axis1 and axis2 must differ")
     a = moveaxis(a, (i, j), (-2, -1))
     rows, columns = a.aval.shape[-2:]
-    size = builtins.max(0, builtins.min(rows, columns - offset) if offset >= 0 else builtins.min(rows + offset, columns))
+    size = builtins.max(0, builtins.min(rows, columns - offset) if offset >= 0 else builtins.min(rows + offset,
+                                                                                                 columns))
     steps = np.arange(size, dtype=np.int32)
     return get(a, (Ellipsis, steps - builtins.min(offset, 0), steps + builtins.max(offset, 0)))
 

@@ -11,7 +11,8 @@ from ..lax.products import dot_general, precision_name
 from .creation import asarray
 
 
-def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None, out_sharding: Any = None) -> Any:
+def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None,
+           out_sharding: Any = None) -> Any:
     """The product of matrices in the last two dimensions, the others broadcast; vectors are rows on the left, columns
     on the right.
 
@@ -29,7 +30,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     """
     for position, x in enumerate((a, b)):
         if not type_of("matmul", x, position).shape:
-            raise ValueError(f"matmul: argument {position} must have at least one dimension, got a scalar; use multiply")
+            raise ValueError(f"matmul: argument {position} must have a dimension or more, got a scalar; use multiply")
     a, b = promote("matmul", a, b)
     a_shape, b_shape = shape_of(a), shape_of(b)
     if a_shape[-1] != b_shape[-2 if len(b_shape) > 1 else 0]:
@@ -49,7 +50,8 @@ def _batched_matmul(a: Any, b: Any, precision: Any, preferred: Any) -> Any:
     a_sizes, b_sizes = ((1,) * (n - len(s)) + s for s in (a_batch, b_batch))
     shared = [d for d in range(n) if a_sizes[d] == b_sizes[d]]
 
-    def without_broadcast(x: Any, shape: tuple[int, ...], own: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, list]:
+    def without_broadcast(x: Any, shape: tuple[int, ...], own: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any,
+                                                                                                                 list]:
         """x without batch dimensions of size 1 that the other side has larger, and the batch dimensions left."""
         kept = [d for d in range(n) if d in shared or sizes[d] != 1]
         present = [d for d in kept if d >= n - len(own)]
@@ -104,7 +106,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     x1, x2 = promote("vecdot", conjugate(x1), x2)
     x1, x2 = (moveaxis(x, axis, -1) for x in (x1, x2))
     if shape_of(x1)[-1] != shape_of(x2)[-1]:
-        raise ValueError(f"vecdot: sizes along axis {axis} must be equal, got {shape_of(x1)[-1]} and {shape_of(x2)[-1]}")
+        raise ValueError(f"vecdot: sizes of axis {axis} must be equal, got {shape_of(x1)[-1]} and {shape_of(x2)[-1]}")
     x1, x2 = broadcast_arrays(x1, x2)
     batch = tuple(range(len(shape_of(x1)) - 1))
     last = (len(batch),)

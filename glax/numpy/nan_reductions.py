@@ -68,7 +68,8 @@ def _extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
         none = reductions.all(isnan(a), axis, keepdims=keepdims)
         return choose_between(name, none, scalar_literal(np.nan, a.aval.dtype), result)
 
-    return named(reduction, name, __name__, f"``{function.__name__}`` of the elements that are not NaN; NaN where none is.")
+    return named(reduction, name, __name__,
+                 f"``{function.__name__}`` of the elements that are not NaN; NaN where none is.")
 
 
 nanmax = _extreme("nanmax", reductions.max, True)
@@ -84,7 +85,8 @@ def _arg_extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
         none = reductions.all(isnan(a), axis, keepdims=keepdims)
         return choose_between(name, none, result.aval.dtype.type(-1), result)
 
-    return named(reduction, name, __name__, f"``{function.__name__}`` of the elements that are not NaN; -1 where none is.")
+    return named(reduction, name, __name__,
+                 f"``{function.__name__}`` of the elements that are not NaN; -1 where none is.")
 
 
 nanargmax = _arg_extreme("nanargmax", reductions.argmax, True)

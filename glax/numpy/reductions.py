@@ -148,7 +148,8 @@ def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what
             result = combine(result, strong(initial, dtype))
         return strong(asarray(result))
 
-    return named(function, name, __name__, f"""The {what} element over axes. A NaN wins; equal ones share the derivative.
+    return named(function, name, __name__,
+                 f"""The {what} element over axes. A NaN wins; equal ones share the derivative.
 
     Args:
         a: an array.
@@ -314,8 +315,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         weights: an array of a's shape, or of the axes'.
         returned: whether to return the sums of weights as well.
     """
-    from .ufuncs import multiply
-    from .ufuncs import divide
+    from .ufuncs import divide, multiply
     a = asarray(a)
     shape = a.aval.shape
     axes = canonical_axes(axis, len(shape), "average")
@@ -406,7 +406,8 @@ def _standard_cumulative(name: str, function: Callable[..., Any], identity: int)
         if not include_initial:
             return result
         first = scalar_literal(identity, result.aval.dtype)
-        return o.concatenate([o.broadcast(first, tuple(1 if d == axis else n for d, n in enumerate(shape))), result], axis)
+        return o.concatenate([o.broadcast(first, tuple(1 if d == axis else n for d, n in enumerate(shape))), result],
+                             axis)
 
     return named(cumulative, name, __name__, f"``{function.__name__}`` as the array API standard has it.")
 

@@ -7,8 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-
 from ..ir import dtypes
+from ..ir.config import config
 
 
 class _ScalarType(type):
@@ -55,6 +55,8 @@ int8, int16, int32, int64 = (SCALAR_TYPES[f"int{n}"] for n in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (SCALAR_TYPES[f"uint{n}"] for n in (8, 16, 32, 64))
 complex64, complex128, bfloat16 = (SCALAR_TYPES[n] for n in ("complex64", "complex128", "bfloat16"))
 single, double, csingle, cdouble = float32, float64, complex64, complex128
+int_, uint, float_, complex_ = ((int64, uint64, float64, complex128) if config.enable_x64 else (
+    int32, uint32, float32, complex64))
 
 generic, number, integer, signedinteger, unsignedinteger = (
     np.generic, np.number, np.integer, np.signedinteger, np.unsignedinteger)
@@ -62,6 +64,10 @@ inexact, floating, complexfloating, flexible, character, object_ = (
     np.inexact, np.floating, np.complexfloating, np.flexible, np.character, np.object_)
 
 __all__ = [
-    *NAMES, "cdouble", "character", "complexfloating", "csingle", "double", "flexible", "floating",
-    "generic", "inexact", "integer", "number", "object_", "signedinteger", "single", "unsignedinteger",
+    *NAMES,
+    "cdouble", "character", "complex_", "complexfloating", "csingle", "double", "flexible", "float_", "floating",
+    "generic", "inexact", "int_", "integer", "number", "object_", "signedinteger", "single", "uint",
+    "unsignedinteger",
 ]
+
+bool = bool_

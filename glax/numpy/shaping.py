@@ -11,13 +11,15 @@ import numpy as np
 from .._promotion import (
     as_index,
     as_shape,
-    broadcast_shapes as _broadcast_shapes,
     canonical_axes,
     canonical_axis,
     concrete,
     promote,
     shape_of,
     type_of,
+)
+from .._promotion import (
+    broadcast_shapes as _broadcast_shapes,
 )
 from ..ir import dtypes
 from ..ir import ops as o
@@ -145,7 +147,8 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
 def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
     """Axes of size 1 removed: all of them, or those given."""
     a, dims = _shaped("squeeze", a)
-    axes = [d for d, n in enumerate(dims) if n == 1] if axis is None else sorted(canonical_axes(axis, len(dims), "squeeze"))
+    axes = [d for d, n in enumerate(dims) if n == 1] if axis is None else sorted(canonical_axes(axis, len(dims),
+                                                                                                "squeeze"))
     if builtins.any(dims[d] != 1 for d in axes):
         raise ValueError(f"squeeze: axes {tuple(axes)} of shape {dims} are not all of size 1")
     return o.squeeze(a, tuple(axes))
@@ -457,7 +460,8 @@ def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
         [shift] if not shape(shift) else lax_shape.unstack(asarray(shift)))
     if len(shifts) not in (1, len(axes)) and len(axes) != 1:
         raise ValueError(f"roll: shift and axis must have as many entries, got {len(shifts)} and {len(axes)}")
-    pairs = list(zip(shifts * len(axes) if len(shifts) == 1 else shifts, axes * len(shifts) if len(axes) == 1 else axes))
+    pairs = list(zip(shifts * len(axes) if len(shifts) == 1 else shifts,
+                     axes * len(shifts) if len(axes) == 1 else axes))
     for by, d in pairs:
         a = _roll_one(a, by, d)
     return a

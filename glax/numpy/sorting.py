@@ -198,7 +198,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     Args:
         a: an array.
         size: how many indices to return, needed where a is staged; more are cut off.
-        fill_value: what the rest is filled with where there are fewer: a number or one for each dimension, by default 0.
+        fill_value: what the rest is filled with where there are fewer: a number or one for each dimension, by default
+        0.
 
     >>> import glax.numpy as xp
     >>> xp.nonzero(xp.array([0, 5, 7]))
@@ -217,7 +218,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     mask = o.reshape(as_bool("nonzero", a), (a.aval.size,))
     fills = fill_value if isinstance(fill_value, tuple) else (0 if fill_value is None else fill_value,) * len(shape)
     if len(fills) != len(shape):
-        raise ValueError(f"nonzero: fill_value must be a number or one for each of {len(shape)} dimensions, got {fills}")
+        raise ValueError(f"nonzero: fill_value must be a number or {len(shape)} numbers, got {fills}")
     if a.aval.size == 0 or size == 0:
         return tuple(asarray(np.full(size, f, INT(int))) for f in fills)
     places = searchsorted(cumsum(mask), asarray(np.arange(1, size + 1, dtype=INT(int))))

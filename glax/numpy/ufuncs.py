@@ -77,13 +77,16 @@ def unary_inexact(name: str, bind_op: Callable[[Any], Any], what: str) -> Callab
 
 
 def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Callable[..., list[Any]] = promote,
-           direct: frozenset = _ALL, note: str = "") -> Callable[[Any, Any], Any]:
+           direct: frozenset = _ALL, note: str = "", of_bools: Callable[[Any, Any], Any] | None = None,
+           ) -> Callable[[Any, Any], Any]:
     """A function of two operands.
 
     Args:
         prepare: what promotes the operands, called with the name and the operands.
         direct: the dtypes that prepare leaves as they are where both operands have them.
+        of_bools: what to do with bools, where that is something else.
     """
+    direct = direct if of_bools is None else direct & _NUMBERS
     yields = _scalars_that_yield(direct)
 
     def function(x, y, /):
@@ -99,7 +102,10 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
             aval = y.aval
             if (aval.dtype, kx) in yields:
                 return bind_op(scalar_literal(x, aval.dtype, aval.weak_type), y)
-        return bind_op(*broadcast_to_one_shape(name, prepare(name, x, y)))
+        x, y = broadcast_to_one_shape(name, prepare(name, x, y))
+        if of_bools is not None and dtypes.is_bool(type_of(name, x).dtype):
+            return of_bools(x, y)
+        return bind_op(x, y)
 
     return named(function, name, __name__, _BINARY_DOC.format(what=what, note=note))
 
@@ -132,9 +138,9 @@ bitwise_not = bitwise_invert = invert
 
 # ---- two operands
 
-add = binary("add", o.add, "sum")
+add = binary("add", o.add, "sum; of bools, or", of_bools=o.or_)
 subtract = binary("subtract", o.sub, "difference; not of bools")
-multiply = binary("multiply", o.mul, "product")
+multiply = binary("multiply", o.mul, "product; of bools, and", of_bools=o.and_)
 divide = binary_inexact("divide", o.div, "quotient")
 true_divide = divide
 arctan2 = binary_inexact("arctan2", o.atan2, "angle of the point (y, x), given as arctan2(y, x)")

@@ -16,8 +16,8 @@ from ..numpy.ufuncs import binary_inexact, unary_inexact
 
 __all__ = [
     "beta", "betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc", "erfinv", "expit", "factorial",
-    "gamma", "gammaln", "gammasgn", "kl_div", "log_ndtr", "log_softmax", "logit", "loggamma", "logsumexp", "multigammaln",
-    "ndtr", "ndtri", "poch", "polygamma", "rel_entr", "softmax", "xlog1py", "xlogy",
+    "gamma", "gammaln", "gammasgn", "kl_div", "log_ndtr", "log_softmax", "logit", "loggamma", "logsumexp",
+    "multigammaln", "ndtr", "ndtri", "poch", "polygamma", "rel_entr", "softmax", "xlog1py", "xlogy",
 ]
 
 
@@ -58,20 +58,18 @@ gammasgn = unary_inexact("gammasgn", _gammasgn, "sign of the gamma function")
 gamma = unary_inexact("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function")
 
 
-def _xlogy(x: Any, y: Any) -> Any:
-    zero = o.eq(x, _like(x, 0.0))
-    product = o.mul(x, o.log(_where(zero, _like(y, 1.0), y)))
-    return _where(o.and_(zero, o.eq(y, y)), o.mul(x, _like(x, 0.0)), _where(zero, y, product))
+def _log_times(log: Any, low: float, neutral: float) -> Any:
+    """x times a logarithm of y, whose derivative to x at 0 is the logarithm."""
+    def function(x: Any, y: Any) -> Any:
+        inside = o.and_(o.gt(y, _like(y, low)), o.lt(y, _like(y, math.inf)))
+        vanishes = o.and_(o.eq(x, _like(x, 0.0)), o.and_(o.not_(inside), o.eq(y, y)))
+        return o.mul(x, log(_where(vanishes, _like(y, neutral), y)))
+
+    return function
 
 
-def _xlog1py(x: Any, y: Any) -> Any:
-    zero = o.eq(x, _like(x, 0.0))
-    product = o.mul(x, o.log1p(_where(zero, _like(y, 0.0), y)))
-    return _where(o.and_(zero, o.eq(y, y)), o.mul(x, _like(x, 0.0)), _where(zero, y, product))
-
-
-xlogy = binary_inexact("xlogy", _xlogy, "x * log(y), 0 where x is 0")
-xlog1py = binary_inexact("xlog1py", _xlog1py, "x * log(1 + y), 0 where x is 0")
+xlogy = binary_inexact("xlogy", _log_times(o.log, 0.0, 1.0), "x * log(y), 0 where x is 0")
+xlog1py = binary_inexact("xlog1py", _log_times(o.log1p, -1.0, 0.0), "x * log(1 + y), 0 where x is 0")
 
 
 def _entr(x: Any) -> Any:

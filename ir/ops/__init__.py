@@ -1,7 +1,9 @@
 """The operations, by family, and a function that applies each to values or tracers."""
 
 from .call import *
+from .checkpoint import *
 from .control import *
+from .custom import *
 from .elementwise import *
 from .indexing import *
 from .linear import *

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import ClassVar
+from functools import lru_cache, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import dtypes
+from ..jaxpr import Literal
 from ..operation import Operation, abstract_eval, operation
-from ..staging import bind
+from ..staging import aval_of, bind
 from ..types import ShapedArray, shaped_array
 from .typing import common_elementwise_shape, kind_of, require_kind, require_same_dtype
 
@@ -308,6 +309,16 @@ def _type_of_clamp(op: Clamp, low: ShapedArray, x: ShapedArray, high: ShapedArra
     require_kind(op.name, op.accepts, x)
     shape = common_elementwise_shape(op.name, (low, x, high))
     return shaped_array(shape, x.dtype, low.weak_type and x.weak_type and high.weak_type)
+
+
+@lru_cache(maxsize=4096)
+def _weak_scalar(value: complex, dtype: np.dtype) -> Literal:
+    return Literal(np.asarray(value, dtype), shaped_array((), dtype, True))
+
+
+def number(value: complex, like: Any) -> Literal:
+    """A constant of the dtype of an operand (not -0.0). It is weak, so that it takes no part in a result's type."""
+    return _weak_scalar(value, aval_of(like).dtype)
 
 
 neg, sign, floor, ceil, is_finite = (partial(bind, op()) for op in (Neg, Sign, Floor, Ceil, IsFinite))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..jaxpr import Literal
 from ..operation import Operation, abstract_eval, operation
 from ..staging import aval_of, bind
 from ..types import ShapedArray, shaped_array
@@ -220,10 +221,9 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
     return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(old), len(shape))))
 
 
-def full(shape: tuple[int, ...], value: Any, dtype: np.dtype) -> Any:
+def full(shape: tuple[int, ...], value: Any, dtype: np.dtype, weak_type: bool = False) -> Any:
     """An array filled with a Python or NumPy scalar."""
-    scalar = np.asarray(value, dtype)[()] if shape or isinstance(value, (bool, int, float, complex)) else value
-    return broadcast_in_dim(scalar, shape, ())
+    return broadcast_in_dim(Literal(np.asarray(value, dtype), shaped_array((), np.dtype(dtype), weak_type)), shape, ())
 
 
 def reshape(x: Any, new_sizes: tuple[int, ...]) -> Any:

@@ -1,5 +1,5 @@
 """How each operation is written in StableHLO, by family."""
 
-from . import call, control, elementwise, indexing, linear, reduction, shape
+from . import call, control, custom, elementwise, indexing, linear, reduction, shape
 
-__all__ = ["call", "control", "elementwise", "indexing", "linear", "reduction", "shape"]
+__all__ = ["call", "control", "custom", "elementwise", "indexing", "linear", "reduction", "shape"]

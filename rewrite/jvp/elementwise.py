@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from math import log as log_of_number
 from math import pi
 from math import sqrt as sqrt_of_number
 from typing import Any
 
-import numpy as np
-
-from ...ir import Literal, Zero, aval_of, bind, dtypes, jvp_rule
+from ...ir import Zero, aval_of, bind, dtypes, jvp_rule
 from ...ir import ops as o
 from ...ir.ops import (
     add,
@@ -26,6 +23,7 @@ from ...ir.ops import (
     log,
     mul,
     neg,
+    number,
     pow_,
     select_n,
     sin,
@@ -34,16 +32,6 @@ from ...ir.ops import (
     sub,
 )
 from .rule_helpers import derivative, zero_derivative
-
-
-@lru_cache(maxsize=4096)
-def _literal(value: complex, dtype: np.dtype) -> Literal:
-    return Literal(np.asarray(value, dtype))
-
-
-def number(value: complex, like: Any) -> Literal:
-    """A constant of the dtype of an operand (not -0.0)."""
-    return _literal(value, aval_of(like).dtype)
 
 
 def scaled(value: complex, x: Any) -> Any:

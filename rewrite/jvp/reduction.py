@@ -9,9 +9,9 @@ import numpy as np
 
 from ...ir import Zero, aval_of, bind, current_builder, jvp_rule
 from ...ir import ops as o
+from ...ir.ops import number
 from ..indexing_helpers import gather_along
 from ..reduce_as_tree import tree_program
-from .elementwise import number
 from .rule_helpers import derivative, linear_in_first, zero_derivative
 from .transform import jvp, split_outputs
 

@@ -19,17 +19,18 @@ from ...ir import (
 )
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
-from ..passes import rewrite_pass
+from ..passes import for_each, rewrite_pass
 
 
 @rewrite_pass
-def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool], instantiate_outputs: bool = False) -> tuple[Jaxpr, list[bool]]:
+def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool],
+        instantiate_outputs: bool | Sequence[bool] = False) -> tuple[Jaxpr, list[bool]]:
     """The program that computes a program's outputs and their derivative along a direction.
 
     Args:
         jaxpr: the program.
         nonzero: for each input whether it has a tangent; only inexact inputs can.
-        instantiate_outputs: give zeros for the tangent of every inexact output that has none.
+        instantiate_outputs: give zeros for the tangent of an inexact output that has none; for all outputs or for each.
 
     Returns:
         A program from the inputs and then the tangents of the nonzero ones, to the outputs and then the tangents of
@@ -68,10 +69,10 @@ def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool], instantiate_outputs: bool = False
                 env.extend(out) if op.multiple_results else env.append(out)
                 tangents.extend([Zero(v.aval) for v in outputs])
         outs, out_tangents, out_nonzero = [], [], []
-        for a in jaxpr.outs:
+        for a, wanted in zip(jaxpr.outs, for_each(instantiate_outputs, jaxpr.outs)):
             known, tangent = (env[a[0]], tangents[a[0]]) if type(a) is Var else (a, Zero(a.aval))
             outs.append(known)
-            keep = type(tangent) is not Zero or (instantiate_outputs and is_inexact(a.aval))
+            keep = type(tangent) is not Zero or (wanted and is_inexact(a.aval))
             out_nonzero.append(keep)
             if keep:
                 out_tangents.append(instantiate(tangent))

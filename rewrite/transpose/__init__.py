@@ -1,7 +1,8 @@
 """Transposition: the rewrite, and its rules by family."""
 
-from . import call, elementwise, indexing, linear, reduction, shape
+from . import call, control, custom, elementwise, indexing, linear, reduction, shape
 from .elementwise import linear_operand
 from .transform import transpose
 
-__all__ = ["call", "elementwise", "indexing", "linear", "linear_operand", "reduction", "shape", "transpose"]
+__all__ = ["call", "control", "custom", "elementwise", "indexing", "linear", "linear_operand", "reduction", "shape",
+           "transpose"]

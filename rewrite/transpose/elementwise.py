@@ -30,13 +30,9 @@ def linear_operand(op_type: type[Operation], *rules: Callable[..., Any] | None) 
         return results
 
 
-def _zero_like(ct: Any) -> Any:
-    return aval_of(ct).dtype.type(0)
-
-
 linear_operand(o.Neg, lambda op, ct, x: o.neg(ct))
-linear_operand(o.Real, lambda op, ct, x: o.complex_(ct, _zero_like(ct)))
-linear_operand(o.Imag, lambda op, ct, x: o.complex_(_zero_like(ct), o.neg(ct)))
+linear_operand(o.Real, lambda op, ct, x: o.complex_(ct, o.number(0, ct)))
+linear_operand(o.Imag, lambda op, ct, x: o.complex_(o.number(0, ct), o.neg(ct)))
 linear_operand(o.Conj, lambda op, ct, x: o.conj(ct))
 linear_operand(o.Complex, lambda op, ct, x, y: o.real(ct), lambda op, ct, x, y: o.neg(o.imag(ct)))
 linear_operand(o.OptimizationBarrier, lambda op, ct, x: bind(op, ct))
@@ -69,7 +65,7 @@ def _transpose_of_select(op: o.SelectN, ct: Any, args: Sequence[Any]) -> list[An
     which, *cases = args
     if type(which) is LinearInput:
         raise TypeError("cannot transpose select_n by its selector")
-    zero = _zero_like(ct)
+    zero = o.number(0, ct)
     shape = aval_of(ct).shape
 
     def part(position: int) -> Any:

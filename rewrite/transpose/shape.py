@@ -45,7 +45,7 @@ def _transpose_of_slice(op: o.Slice, ct: Any, args: Sequence[Any]) -> list[Any]:
     for n, lo, step, taken in zip(x.shape, op.start_indices, strides, aval_of(ct).shape):
         last = lo + max(taken - 1, 0) * step + (taken > 0)
         config.append((lo, n - last, step - 1))
-    return [o.pad(ct, aval_of(ct).dtype.type(0), tuple(config))]
+    return [o.pad(ct, o.number(0, ct), tuple(config))]
 
 
 @transpose_rule.register(o.Concatenate)
@@ -69,7 +69,7 @@ def _transpose_of_concatenate(op: o.Concatenate, ct: Any, args: Sequence[Any]) -
 def _transpose_of_pad(op: o.Pad, ct: Any, args: Sequence[Any]) -> list[Any]:
     """The operand's elements out of the cotangent; the padding value has the sum of all others."""
     x, value = args
-    undone = o.pad(ct, aval_of(ct).dtype.type(0), tuple((-lo, -hi, 0) for lo, hi, _ in op.padding_config))
+    undone = o.pad(ct, o.number(0, ct), tuple((-lo, -hi, 0) for lo, hi, _ in op.padding_config))
     strides = tuple(interior + 1 for _, _, interior in op.padding_config)
     of_x = o.slice_(undone, (0,) * len(strides), aval_of(undone).shape, strides)
     of_value = None

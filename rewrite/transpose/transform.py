@@ -11,10 +11,10 @@ from ...ir import (
     Jaxpr,
     LinearInput,
     Operation,
+    ShapedArray,
     Tracer,
     Var,
     Zero,
-    add_tangents,
     building,
     current_builder,
     instantiate,
@@ -22,20 +22,21 @@ from ...ir import (
     transpose_rule,
 )
 from ...ir.operation import expand_rule
+from ...ir.ops import add
 from ...ir.staging import aval_of
-from ..passes import rewrite_pass
+from ..passes import for_each, rewrite_pass
 
 
 @rewrite_pass
 def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence[bool] | None = None,
-              instantiate_outputs: bool = True) -> tuple[Jaxpr, list[bool]]:
+              instantiate_outputs: bool | Sequence[bool] = True) -> tuple[Jaxpr, list[bool]]:
     """The transpose of a program in those of its inputs in which it is linear.
 
     Args:
         jaxpr: a program, linear in some of its inputs for all values of the others.
         linear: which inputs.
         nonzero_cotangents: for each output, whether a cotangent is given; all by default.
-        instantiate_outputs: give zeros for the cotangent of a linear input that has none.
+        instantiate_outputs: give zeros for the cotangent of a linear input that has none; for all or for each of them.
 
     Returns:
         A program from the other inputs and then the given cotangents of outputs, to cotangents of the linear inputs;
@@ -47,45 +48,49 @@ def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence
     given = [True] * len(jaxpr.outs) if nonzero_cotangents is None else list(nonzero_cotangents)
     builder = Builder("transpose")
     with building(builder):
-        env: dict[int, Any] = {}
-        for v, flag in zip(jaxpr.in_binders, linear, strict=True):
-            env[v.index] = LinearInput(v.aval) if flag else builder.add_input(v.aval)
+        env: list[Any] = [LinearInput(v.aval) if flag else builder.add_input(v.aval)
+                          for v, flag in zip(jaxpr.in_binders, linear, strict=True)]
         of_outputs = [builder.add_input(a.aval) if flag else None for a, flag in zip(jaxpr.outs, given, strict=True)]
         pending = _run_what_is_not_linear(builder, jaxpr, env)
         cotangents: dict[int, Any] = {}
         for a, ct in zip(jaxpr.outs, of_outputs):
             _accumulate(cotangents, env, a, ct)
-        for eqn in reversed(pending):
+        while pending:
+            eqn = pending.pop()
             _transpose_equation(builder, eqn, env, cotangents)
         results = [cotangents.get(v.index, Zero(v.aval)) for v, flag in zip(jaxpr.in_binders, linear) if flag]
-        keep = [instantiate_outputs or type(ct) is not Zero for ct in results]
+        keep = [wanted or type(ct) is not Zero for ct, wanted in zip(results, for_each(instantiate_outputs, results))]
         return builder.close([instantiate(ct) for ct, kept in zip(results, keep) if kept])[0], keep
 
 
-def _run_what_is_not_linear(builder: Builder, jaxpr: Jaxpr, env: dict[int, Any]) -> list[Eqn]:
+def _run_what_is_not_linear(builder: Builder, jaxpr: Jaxpr, env: list[Any]) -> list[Eqn]:
     """Record the equations that do not depend on linear inputs; return the others, in order."""
     pending = []
+    places: dict[ShapedArray, LinearInput] = {}
     for eqn in jaxpr.eqns:
-        if any(type(a) is Var and type(env[a[0]]) is LinearInput for a in eqn.inputs):
-            for v in eqn.outputs:
-                env[v[0]] = LinearInput(v[1])
+        op, inputs, outputs, source = eqn
+        operands = [env[a[0]] if type(a) is Var else a for a in inputs]
+        if LinearInput in map(type, operands):
+            for _, aval in outputs:
+                place = places.get(aval)
+                if place is None:
+                    place = places[aval] = LinearInput(aval)
+                env.append(place)
             pending.append(eqn)
             continue
-        builder.source = rewritten(eqn.source, "transpose")
-        operands = [env[a[0]] if type(a) is Var else a for a in eqn.inputs]
-        out = builder.emit(eqn.op, operands)
-        for v, value in zip(eqn.outputs, out if eqn.op.multiple_results else (out,)):
-            env[v[0]] = value
+        builder.source = rewritten(source, "transpose")
+        out = builder.emit(op, operands)
+        env.extend(out) if op.multiple_results else env.append(out)
     return pending
 
 
-def _accumulate(cotangents: dict[int, Any], env: dict[int, Any], a: Any, ct: Any) -> None:
+def _accumulate(cotangents: dict[int, Any], env: list[Any], a: Any, ct: Any) -> None:
     if type(a) is Var and type(ct) is not Zero and ct is not None and type(env[a[0]]) is LinearInput:
         seen = cotangents.get(a[0])
-        cotangents[a[0]] = ct if seen is None else add_tangents(seen, ct)
+        cotangents[a[0]] = ct if seen is None else add(seen, ct)
 
 
-def _transpose_equation(builder: Builder, eqn: Eqn, env: dict[int, Any], cotangents: dict[int, Any]) -> None:
+def _transpose_equation(builder: Builder, eqn: Eqn, env: list[Any], cotangents: dict[int, Any]) -> None:
     op, inputs, outputs, source = eqn
     if op.multiple_results:
         given = [cotangents.pop(v[0], None) for v in outputs]

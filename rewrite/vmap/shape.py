@@ -55,7 +55,7 @@ def _vmap_of_pad(op: o.Pad, axis: BatchAxis, args: Sequence[Any], dims: Sequence
     config = ((0, 0, 0), *op.padding_config)
     inside = o.full(aval_of(x).shape, True, bool)
     mask = o.pad(inside, False, config)
-    padded = o.pad(x, aval_of(x).dtype.type(0), config)
+    padded = o.pad(x, o.number(0, x), config)
     shape = aval_of(padded).shape
     return o.select_n(mask, o.broadcast_in_dim(value, shape, (0,)), padded), 0
 

@@ -17,22 +17,22 @@ def x64():
         yield
 
 
-@given(programs(smooth=False))
+@given(programs(smooth=False, whiles=True))
 def test_text_round_trips(case):
     testing.check_text(case[0])
 
 
-@given(programs(dtype=F32, smooth=False))
+@given(programs(dtype=F32, smooth=False, whiles=True))
 def test_clean_ups_keep_the_meaning(case):
     testing.check_clean_ups(*case)
 
 
-@given(programs(smooth=False))
+@given(programs(smooth=False, whiles=True))
 def test_vmap_is_a_stack_of_calls(case):
     testing.check_vmap(*case)
 
 
-@given(programs())
+@given(programs(whiles=True))
 def test_jvp_is_the_limit_of_differences(case):
     testing.check_jvp(*case)
 
@@ -42,12 +42,12 @@ def test_vjp_is_the_transpose_of_jvp(case):
     testing.check_vjp(*case)
 
 
-@given(programs(dtype=F32, smooth=False, most=6))
+@given(programs(dtype=F32, smooth=False, most=6, whiles=True))
 def test_xla_computes_what_numpy_computes(case):
     testing.check_lowering(*case)
 
 
-@given(programs(smooth=False))
+@given(programs(smooth=False, whiles=True))
 def test_evaluation_does_not_change_arguments(case):
     jaxpr, args = case
     before = [x.copy() for x in args]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from ..ir import Eqn, Jaxpr, Operation, Var, assemble, dce_rule
-from ..ir import ops as o
-from .passes import rewrite_pass
+from ...ir import Eqn, Jaxpr, Operation, Var, assemble, dce_rule
+from ..passes import for_each, rewrite_pass
 
 
 @rewrite_pass
@@ -34,31 +32,10 @@ def dce(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None,
             kept.append(new)
             live.update([a[0] for a in new[1] if type(a) is Var])
     kept.reverse()
-    keep = [keep_inputs] * len(jaxpr.in_binders) if isinstance(keep_inputs, bool) else list(keep_inputs)
-    has_input = [flag or v.index in live for v, flag in zip(jaxpr.in_binders, keep)]
+    has_input = [flag or v.index in live for v, flag in zip(jaxpr.in_binders, for_each(keep_inputs, jaxpr.in_binders))]
     return assemble([v for v, has in zip(jaxpr.in_binders, has_input) if has], kept, outs), has_input
 
 
 @dce_rule.register(Operation)
 def _keep_whole(op: Operation, eqn: Eqn, used: Sequence[bool]) -> Eqn:
     return eqn
-
-
-@dce_rule.register(o.Jit)
-def _within_the_call(op: o.Jit, eqn: Eqn, used: Sequence[bool]) -> Eqn:
-    program, has_input = dce(op.jaxpr, used, keep_inputs=False)
-    if len(program.eqns) == len(op.jaxpr.eqns) and all(used) and all(has_input):
-        return eqn if program == op.jaxpr else eqn._replace(op=replace(op, jaxpr=program))
-    positions = [i for i, has in enumerate(has_input) if has]
-    donated = tuple(positions.index(i) for i in op.donated if has_input[i])
-    return Eqn(replace(op, jaxpr=program, donated=donated), tuple(eqn.inputs[i] for i in positions),
-               tuple(v for v, flag in zip(eqn.outputs, used) if flag), eqn.source)
-
-
-@dce_rule.register(o.Sort)
-def _drop_operands_that_are_no_keys(op: o.Sort, eqn: Eqn, used: Sequence[bool]) -> Eqn:
-    keep = [flag or position < op.num_keys for position, flag in enumerate(used)]
-    if all(keep):
-        return eqn
-    return eqn._replace(inputs=tuple(a for a, flag in zip(eqn.inputs, keep) if flag),
-                        outputs=tuple(v for v, flag in zip(eqn.outputs, keep) if flag))

@@ -1,0 +1,137 @@
+"""Polynomials, as vectors of coefficients from the highest power down."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from .._promotion import as_index, concrete, promote, promote_inexact, strong
+from ..ir import dtypes
+from ..ir import ops as o
+from .calculus import convolve
+from .creation import arange, array, asarray, zeros
+from .shaping import atleast_1d, concatenate
+
+
+def _coefficients(name: str, p: Any) -> Any:
+    p = atleast_1d(asarray(p))
+    if len(p.aval.shape) != 1:
+        raise ValueError(f"{name}: coefficients must be a vector, got shape {p.aval.shape}")
+    return p
+
+
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """The values of a polynomial.
+
+    >>> import glax.numpy as xp
+    >>> xp.polyval(xp.array([1, 0, -1]), 3)
+    Array(8, dtype=int32)
+    """
+    p, x = (asarray(v) for v in promote("polyval", asarray(p), asarray(x)))
+    result = zeros(x.aval.shape, x.aval.dtype)
+    for k in range(p.aval.shape[0]):
+        result = result * x + p[k]
+    return result
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    """The sum of two polynomials."""
+    a1, a2 = (_coefficients("polyadd", v) for v in promote("polyadd", asarray(a1), asarray(a2)))
+    missing = a1.aval.size - a2.aval.size
+    zero = a1.aval.dtype.type(0)
+    return o.add(o.pad(a1, zero, ((builtins.max(0, -missing), 0, 0),)), o.pad(a2, zero, ((builtins.max(0, missing), 0,
+                                                                                          0),)))
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    """The difference of two polynomials."""
+    a1, a2 = promote("polysub", asarray(a1), asarray(a2))
+    return polyadd(a1, o.neg(a2))
+
+
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
+    """The product of two polynomials."""
+    a1, a2 = (_coefficients("polymul", v) for v in promote_inexact("polymul", asarray(a1), asarray(a2)))
+    if trim_leading_zeros:
+        from .padding import trim_zeros
+        a1, a2 = (t if t.aval.size else zeros(1, t.aval.dtype) for t in (trim_zeros(a1, "f"), trim_zeros(a2, "f")))
+    return convolve(a1, a2)
+
+
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
+    """The quotient and the remainder of two polynomials."""
+    u, v = (_coefficients("polydiv", x) for x in promote_inexact("polydiv", asarray(u), asarray(v)))
+    m, n = u.aval.size - 1, v.aval.size - 1
+    steps = builtins.max(m - n + 1, 1)
+    quotient = []
+    rest = u
+    for k in range(m - n + 1):
+        factor = rest[k] / v[0]
+        quotient.append(factor)
+        rest = rest.at[k:k + n + 1].add(-factor * v)
+    found = array(quotient) if quotient else zeros(steps, u.aval.dtype)
+    if trim_leading_zeros:
+        from .padding import trim_zeros
+        rest = trim_zeros(rest, "f")
+    return found, rest
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    """The derivative of order m of a polynomial."""
+    m = as_index(m, "polyder", "m")
+    if m < 0:
+        raise ValueError(f"polyder: m must not be negative, got {m}")
+    p, = promote_inexact("polyder", _coefficients("polyder", p))
+    for _ in range(m):
+        n = p.aval.size
+        p = p[:-1] * arange(n - 1, 0, -1).astype(p.aval.dtype) if n > 1 else p[:0]
+    return p
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    """The integral of order m of a polynomial, with constants k."""
+    m = as_index(m, "polyint", "m")
+    if m < 0:
+        raise ValueError(f"polyint: m must not be negative, got {m}")
+    p, = promote_inexact("polyint", _coefficients("polyint", p))
+    constants = zeros(m, p.aval.dtype) if k is None else atleast_1d(asarray(k))
+    if constants.aval.size == 1 and m > 1:
+        constants = o.broadcast(constants, (m,))
+    if constants.aval.size != m:
+        raise ValueError(f"polyint: k must be one constant or {m}, got {constants.aval.size}")
+    for i in range(m):
+        n = p.aval.size
+        p = concatenate([p / arange(n, 0, -1).astype(p.aval.dtype), strong(constants[i:i + 1], p.aval.dtype)])
+    return p
+
+
+def poly(seq_of_zeros: Any) -> Any:
+    """The polynomial with the given roots, and a first coefficient of 1."""
+    roots_, = promote_inexact("poly", _coefficients("poly", seq_of_zeros))
+    one = o.broadcast(roots_.aval.dtype.type(1), (1,))
+    result = one
+    for k in range(roots_.aval.size):
+        result = convolve(result, concatenate([one, -roots_[k:k + 1]]))
+    return result
+
+
+def roots(p: Any, *, strip_zeros: bool = True) -> Any:
+    """The roots of a polynomial, complex, whose coefficients must be concrete."""
+    value = concrete(_coefficients("roots", p), "roots", "p")
+    found = np.roots(value.astype(np.complex128 if dtypes.is_complex(value.dtype) else np.float64))
+    return asarray(found.astype(dtypes.to_complex(value.dtype)))
+
+
+def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
+            cov: bool = False) -> Any:
+    """The polynomial of a degree with the least squared distance from points, which must be concrete."""
+    values = [None if v is None else concrete(asarray(v), "polyfit", what) for v, what in ((x, "x"), (y, "y"), (w,
+                                                                                                                "w"))]
+    dtype = dtypes.canonicalize(dtypes.to_inexact(values[1].dtype))
+    result = np.polyfit(*(v.astype(np.float64) for v in values[:2]), as_index(deg, "polyfit", "deg"), rcond, full,
+                        values[2], cov)
+    parts = result if isinstance(result, tuple) else (result,)
+    found = tuple(asarray(np.asarray(p).astype(dtype)) if isinstance(p, np.ndarray) else p for p in parts)
+    return found if isinstance(result, tuple) else found[0]

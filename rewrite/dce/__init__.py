@@ -1,0 +1,6 @@
+"""Dead code elimination: the rewrite, and its rules by family."""
+
+from . import call, control, reduction
+from .transform import dce
+
+__all__ = ["call", "control", "dce", "reduction"]

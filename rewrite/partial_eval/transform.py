@@ -1,0 +1,112 @@
+"""Partial evaluation: splitting a program into what can be computed now and what must wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ...ir import Atom, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, partial_eval_rule
+from ..dce import dce
+from ..passes import for_each, rewrite_pass
+from ..programs import chosen, next_index, others
+
+Parts = tuple[list[Eqn], list[Eqn], list[bool]]
+Fresh = Callable[[ShapedArray], Var]
+
+
+class Split(NamedTuple):
+    """A program in two.
+
+    Attributes:
+        known: from the known inputs, to the known outputs and then the residuals.
+        unknown: from the residuals and then the unknown inputs, to the unknown outputs.
+        unknown_outputs: for each output of the whole program, whether it is in ``unknown``.
+        residual_count: how many residuals there are.
+    """
+
+    known: Jaxpr
+    unknown: Jaxpr
+    unknown_outputs: list[bool]
+    residual_count: int
+
+    @property
+    def residuals(self) -> tuple[Atom, ...]:
+        """What ``known`` computes for ``unknown``: variables of ``known``."""
+        return self.known.outs[len(self.known.outs) - self.residual_count:]
+
+
+@rewrite_pass
+def partial_eval(jaxpr: Jaxpr, unknown_inputs: Sequence[bool], force_unknown: bool | Sequence[bool] = False) -> Split:
+    """Split a program by which of its inputs are known.
+
+    Equations that need known values only go into the first program, all others into the second; the values that
+    cross are the residuals. Running the first on the known inputs and the second on its residuals and the unknown
+    inputs gives what the whole program gives.
+
+    Args:
+        jaxpr: the program.
+        unknown_inputs: for each input, whether it is unknown.
+        force_unknown: outputs that are to be in the second program even where they could be known; all or each.
+    """
+    index = next_index(jaxpr)
+
+    def fresh(aval: ShapedArray) -> Var:
+        nonlocal index
+        index += 1
+        return Var(index - 1, aval)
+
+    unknown: set[int] = {v.index for v, flag in zip(jaxpr.in_binders, unknown_inputs, strict=True) if flag}
+    known_eqns: list[Eqn] = []
+    unknown_eqns: list[Eqn] = []
+    for eqn in jaxpr.eqns:
+        flags = [type(a) is Var and a[0] in unknown for a in eqn[1]]
+        if True not in flags:
+            known_eqns.append(eqn)
+            continue
+        rule = partial_eval_rule[type(eqn.op)]
+        now, later, out_flags = rule(eqn.op, eqn, flags, fresh)
+        known_eqns.extend(now)
+        unknown_eqns.extend(later)
+        unknown.update([v[0] for v, flag in zip(eqn.outputs, out_flags) if flag])
+    wait = [force or (type(a) is Var and a[0] in unknown) for a, force in zip(
+        jaxpr.outs, for_each(force_unknown, jaxpr.outs))]
+    later_ins, now_ins = chosen(jaxpr.in_binders, unknown_inputs), others(jaxpr.in_binders, unknown_inputs)
+    residuals = _free_variables(unknown_eqns, later_ins, chosen(jaxpr.outs, wait))
+    known = assemble(now_ins, known_eqns, others(jaxpr.outs, wait) + residuals)
+    later = assemble(residuals + later_ins, unknown_eqns, chosen(jaxpr.outs, wait))
+    return _without_unused_residuals(Split(known, later, wait, len(residuals)))
+
+
+def _free_variables(eqns: Sequence[Eqn], bound: Sequence[Var], outs: Sequence[Atom]) -> list[Var]:
+    seen = {v[0] for v in bound}
+    free: list[Var] = []
+
+    def meet(atoms: Sequence[Atom]) -> None:
+        for a in atoms:
+            if type(a) is Var and a[0] not in seen:
+                seen.add(a[0])
+                free.append(a)
+
+    for _, inputs, outputs, _ in eqns:
+        meet(inputs)
+        seen.update([v[0] for v in outputs])
+    meet(outs)
+    return free
+
+
+def _without_unused_residuals(split: Split) -> Split:
+    """The split without residuals of which no unknown output is made, and what only they need."""
+    count = split.residual_count
+    waiting = len(split.unknown.in_binders) - count
+    unknown, has_input = dce(split.unknown, keep_inputs=[False] * count + [True] * waiting)
+    used = has_input[:count]
+    if all(used):
+        return split._replace(unknown=unknown)
+    known, _ = dce(split.known, [True] * (len(split.known.outs) - count) + used)
+    return Split(known, unknown, split.unknown_outputs, sum(used))
+
+
+@partial_eval_rule.register(Operation)
+def _all_later(op: Operation, eqn: Eqn, unknown: Sequence[bool], fresh: Fresh) -> Parts:
+    """An operation with an unknown operand waits, with all its outputs."""
+    return [], [eqn], [True] * len(eqn.outputs)
