@@ -1,6 +1,7 @@
 """glax: a function is staged once into a frozen program, and every transformation is a rewrite of programs."""
 
-from . import _concrete, interp, ir, lax, lower, numpy, rewrite, tree, tree_util
+from . import _concrete as _concrete
+from . import interp, ir, lax, lower, nn, numpy, rewrite, scipy, tree, tree_util
 from ._forward import jvp, linearize
 from ._grid import rules
 from ._inspect import ShapeDtypeStruct, eval_shape, make_jaxpr
@@ -29,6 +30,6 @@ __all__ = [
     "Array", "ShapeDtypeStruct", "block_until_ready", "config", "default_backend", "device_count", "device_get",
     "device_put", "devices", "enable_x64", "eval_shape", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
     "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
-    "local_devices", "lower", "make_jaxpr", "numpy", "rewrite", "rules", "tree", "tree_util", "value_and_grad",
-    "vjp", "vmap",
+    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "rewrite", "rules", "scipy", "tree", "tree_util",
+    "value_and_grad", "vjp", "vmap",
 ]

@@ -71,7 +71,7 @@ NEVER_COMPILED: frozenset[type[Operation]] = frozenset({
     o.Reshape, o.Transpose, o.Slice, o.Squeeze, o.Rev, o.Split, o.StopGradient, o.OptimizationBarrier})
 
 # Operations that are programs.
-ALWAYS_COMPILED: set[type[Operation]] = {o.Jit}
+ALWAYS_COMPILED: set[type[Operation]] = {o.Jit, o.Cond, o.While, o.Scan}
 
 
 def asarray(x: Any) -> Array:

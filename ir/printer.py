@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -99,7 +99,7 @@ class _Printer:
         """The lines of each static parameter."""
         shown = []
         for field in fields(op):
-            if not field.compare and not self.names:
+            if not field.compare and not self.names or _is_default(field, getattr(op, field.name)):
                 continue
             lines = self.value_lines(getattr(op, field.name))
             shown.append([f"{field.name}={lines[0]}", *lines[1:]])
@@ -117,6 +117,11 @@ class _Printer:
         if type(a) is Var:
             return variable_name(a.index)
         return literal_text(a)
+
+
+def _is_default(field: Field, value: Any) -> bool:
+    """Whether a parameter has its default value, which is not written."""
+    return type(value) is type(field.default) and value == field.default
 
 
 def _with_comma(lines: list[str]) -> list[str]:
@@ -144,7 +149,8 @@ def value_text(value: Any) -> str:
     if isinstance(value, Literal):
         return literal_text(value)
     if is_dataclass(value):
-        inner = " ".join(f"{f.name}={value_text(getattr(value, f.name))}" for f in fields(value))
+        shown = [f for f in fields(value) if not _is_default(f, getattr(value, f.name))]
+        inner = " ".join(f"{f.name}={value_text(getattr(value, f.name))}" for f in shown)
         return f"{type(value).__name__}[{inner}]"
     raise TypeError(f"a static parameter of type {type(value).__name__} has no text: {value!r}")
 

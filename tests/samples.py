@@ -53,7 +53,8 @@ Case = tuple[Operation, Iterable[np.ndarray], Any]
 def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
-    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(), _custom())
+    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(),
+                _custom())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):

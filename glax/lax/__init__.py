@@ -1,5 +1,6 @@
 """The operations themselves: nothing is promoted, and little is broadcast. glax.numpy is made of these."""
 
+from .control_flow import associative_scan, cond, fori_loop, map, scan, switch, while_loop
 from .elementwise import (
     RoundingMethod,
     abs,

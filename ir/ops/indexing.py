@@ -114,10 +114,10 @@ class Gather(Operation):
     name = "gather"
     dimension_numbers: GatherDimensionNumbers
     slice_sizes: tuple[int, ...]
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
-    fill_value: bool | int | float | complex | None
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS
+    fill_value: bool | int | float | complex | None = None
 
 
 @abstract_eval.register(Gather)
@@ -187,45 +187,45 @@ class Scatter(ScatterBase):
 
     name = "scatter"
     dimension_numbers: ScatterDimensionNumbers
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP
 
 
 @operation
 class ScatterAdd(ScatterBase):
     name = "scatter_add"
     dimension_numbers: ScatterDimensionNumbers
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP
 
 
 @operation
 class ScatterMul(ScatterBase):
     name = "scatter_mul"
     dimension_numbers: ScatterDimensionNumbers
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP
 
 
 @operation
 class ScatterMin(ScatterBase):
     name = "scatter_min"
     dimension_numbers: ScatterDimensionNumbers
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP
 
 
 @operation
 class ScatterMax(ScatterBase):
     name = "scatter_max"
     dimension_numbers: ScatterDimensionNumbers
-    indices_are_sorted: bool
-    unique_indices: bool
-    mode: GatherScatterMode
+    indices_are_sorted: bool = False
+    unique_indices: bool = False
+    mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP
 
 
 def dynamic_slice(x: Any, starts: Sequence[Any], slice_sizes: Sequence[int]) -> Any:

@@ -22,8 +22,8 @@ class DotGeneral(Operation):
 
     name = "dot_general"
     dimension_numbers: tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]]
-    precision: str | None
-    preferred_element_type: np.dtype | None
+    precision: str | None = None
+    preferred_element_type: np.dtype | None = None
 
 
 @abstract_eval.register(DotGeneral)

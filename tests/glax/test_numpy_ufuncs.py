@@ -53,7 +53,8 @@ def by_numpy(name, *args):
 def test_unary_agrees_with_numpy(name, dtype):
     for shape in SHAPES:
         x = samples(dtype, shape)
-        close(getattr(xp, name)(xp.asarray(x)), by_numpy(name, x.astype(np.float64) if dtype == "float32" else x), dtype)
+        close(getattr(xp, name)(xp.asarray(x)), by_numpy(name, x.astype(np.float64) if dtype != "float16" else x),
+              dtype)
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -67,7 +68,7 @@ def test_binary_agrees_with_numpy_over_shapes(name):
 @pytest.mark.parametrize("name", INTEGER_BINARY)
 @pytest.mark.parametrize("dtype", ["int32", "uint8"])
 def test_integer_binary(name, dtype):
-    x, y = samples(dtype, (20,)), np.abs(samples(dtype, (20,), 1)).astype(dtype) % 5
+    x, y = samples(dtype, (20,)), np.abs(samples(dtype, (20,), 1)).astype(dtype) % 5 + 1
     np.testing.assert_array_equal(getattr(xp, name)(xp.asarray(x), xp.asarray(y)), by_numpy(name, x, y))
 
 
@@ -131,7 +132,8 @@ def test_errors_name_shapes_and_axes():
 
 
 @pytest.mark.parametrize("x, y, want", [
-    (-np.inf, -np.inf, -np.inf), (np.inf, np.inf, np.inf), (np.inf, -np.inf, np.inf), (1e30, 1e30, 1e30), (-np.inf, 1, 1)])
+    (-np.inf, -np.inf, -np.inf), (np.inf, np.inf, np.inf), (np.inf, -np.inf, np.inf), (1e30, 1e30, 1e30), (-np.inf, 1,
+                                                                                                           1)])
 def test_logaddexp_at_the_ends(x, y, want):
     assert float(xp.logaddexp(x, y)) == pytest.approx(want)
 
@@ -154,7 +156,8 @@ def test_searchsorted_by_halving_agrees_with_comparing_all():
     rng = np.random.default_rng(0)
     a, v = np.sort(rng.integers(0, 900, 1000)).astype(np.float32), rng.integers(-5, 905, 200).astype(np.float32)
     for side in ("left", "right"):
-        np.testing.assert_array_equal(xp.searchsorted(xp.asarray(a), xp.asarray(v), side=side), np.searchsorted(a, v, side))
+        np.testing.assert_array_equal(xp.searchsorted(xp.asarray(a), xp.asarray(v), side=side), np.searchsorted(a, v,
+                                                                                                                side))
 
 
 def test_evaluating_a_staged_network_layer():
