@@ -1,7 +1,25 @@
 """glax: a function is staged once into a frozen program, and every transformation is a rewrite of programs."""
 
 from . import _concrete as _concrete
-from . import interp, ir, lax, lower, nn, numpy, rewrite, scipy, tree, tree_util
+from . import (
+    ad_checkpoint,
+    checkpoint_policies,
+    custom_batching,
+    custom_derivatives,
+    interp,
+    ir,
+    lax,
+    lower,
+    nn,
+    numpy,
+    rewrite,
+    scipy,
+    tree,
+    tree_util,
+)
+from ._checkpoint import checkpoint, remat
+from ._custom_jvp import custom_jvp
+from ._custom_vjp import custom_vjp
 from ._forward import jvp, linearize
 from ._grid import rules
 from ._inspect import ShapeDtypeStruct, eval_shape, make_jaxpr
@@ -20,6 +38,7 @@ from ._values import (
     local_devices,
 )
 from ._vmap import vmap
+from .custom_derivatives import closure_convert, custom_gradient
 from .ir.config import config, enable_x64
 from .ir.dtypes import float0
 from .lower import Array
@@ -27,9 +46,10 @@ from .lower import Array
 __version__ = "0.1.0"
 
 __all__ = [
-    "Array", "ShapeDtypeStruct", "block_until_ready", "config", "default_backend", "device_count", "device_get",
-    "device_put", "devices", "enable_x64", "eval_shape", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
-    "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
-    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "rewrite", "rules", "scipy", "tree", "tree_util",
-    "value_and_grad", "vjp", "vmap",
+    "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
+    "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
+    "custom_vjp", "default_backend", "device_count", "device_get", "device_put", "devices", "enable_x64",
+    "eval_shape", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
+    "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
+    "nn", "numpy", "remat", "rewrite", "rules", "scipy", "tree", "tree_util", "value_and_grad", "vjp", "vmap",
 ]

@@ -201,17 +201,19 @@ def _checked_cotangents(what: str, call: Call, result: Any) -> list[Any]:
 
 def _spread_over_arguments(what: str, call: Call, result: tuple) -> list[Any]:
     """A cotangent, or None, for each leaf of the arguments."""
-    entries, given = tree.flatten(result, lambda x: x is None)
-    numbers = tree.unflatten(given, range(len(entries)))
+    entries, given = tree.flatten(result, _is_none)
+    places = {path for path, _ in tree.flatten_with_path(call.args)[0]}
+    astray = any(x is not None and path not in places for path, x in tree.flatten_with_path(result, _is_none)[0])
     try:
-        chosen = tree.flatten_axes(what, call.tree, numbers)
+        chosen = [] if astray else tree.flatten_axes(what, call.tree, tree.unflatten(given, range(len(entries))))
     except ValueError:
-        chosen = None
-    whole = chosen is not None and all(entries[i] is None or chosen.count(i) == 1 for i in chosen)
-    if not whole or any(x is not None and i not in chosen for i, x in enumerate(entries)):
+        astray = True
+    if astray:
         filled = tree.unflatten(given, [0 if x is None else x for x in entries])
         raise TypeError(f"{what} must return cotangents with the tree of the differentiable arguments, {call.tree}, "
-                        f"got {tree.flatten(filled)[1]}: "
-                        f"{tree.explain_mismatch('output', call.args, filled)}")
+                        f"got {tree.flatten(filled)[1]}: {tree.explain_mismatch('output', call.args, filled)}")
     return [entries[i] for i in chosen]
 
+
+def _is_none(x: Any) -> bool:
+    return x is None

@@ -8,6 +8,10 @@ from ..ir import Atom, Eqn, Jaxpr, Literal, Var, assemble, evaluate
 from ..ir import ops as o
 from .passes import rewrite_pass
 
+# Loops, which may take any time.
+NEVER_FOLDED = (o.While, o.Scan)
+
+
 @rewrite_pass
 def fold(jaxpr: Jaxpr) -> Jaxpr:
     """A program in which results of equations that have literal inputs only are literals, at every depth.

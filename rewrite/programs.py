@@ -94,7 +94,7 @@ def program_of(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 
 def splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
-    """Record a program's equations in the one being built, its inputs bound to operands, which may differ in weakness."""
+    """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness."""
     fitting = []
     for v, x in zip(jaxpr.in_binders, operands, strict=True):
         same = aval_of(x) == v.aval

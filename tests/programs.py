@@ -241,7 +241,8 @@ def looped(d: Drawing, depth: int) -> list[Tracer]:
     types = [shaped_array((), I32), *[x.aval for x in carry]]
     go_on = build_condition(types, d.draw(st.integers(0, 3)))
     inner = build_between(d, [*[x.aval for x in consts], *types], types[1:], depth)
-    return o.while_loop(go_on, counting(inner, len(consts)), [], consts, [o.add(index_of_branch(d), np.int32(0)), *carry])
+    start = o.add(index_of_branch(d), np.int32(0))
+    return o.while_loop(go_on, counting(inner, len(consts)), [], consts, [start, *carry])
 
 
 def build_condition(types: list[ShapedArray], limit: int) -> Jaxpr:

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._calls import Staged, function_name, leaf_avals, require_callable, stage_function
 from .._promotion import type_of
-from ..ir import ShapedArray, Tracer, dtypes, tree
+from ..ir import ShapedArray, dtypes, tree
 from ..ir import ops as o
 from ..ir.config import config
-from ._staging import adapts, at_users_line, join_captures, join_types, with_output_types
+from ._staging import adapts, at_users_line, is_known, join_captures, join_types, with_output_types
 
 
 class _NotGiven:
@@ -50,7 +50,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     aval = type_of("cond", pred)
     if aval.shape != () or dtypes.kind(aval.dtype) not in "biuf":
         raise TypeError(f"cond: pred must be a scalar, a bool or a real number, got {aval.short()}{at_users_line()}")
-    if config.disable_jit and type(pred) is not Tracer:
+    if config.disable_jit and is_known(pred):
         return (true_fun if pred else false_fun)(*operands)
     chosen = pred if aval.dtype == bool else o.ne(pred, np.zeros((), aval.dtype)[()])
     index = np.int32(chosen) if isinstance(chosen, (bool, np.bool_)) else o.convert_element_type(chosen, _INT32)
@@ -86,7 +86,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     last = len(branches) - 1
     if last == 0:
         return branches[0](*operands)
-    if config.disable_jit and type(index) is not Tracer:
+    if config.disable_jit and is_known(index):
         return branches[min(max(int(index), 0), last)](*operands)
     names = [f"branch {i}" for i in range(len(branches))]
     return _choose("switch", names, _as_int32(index, aval, last), branches, operands)

@@ -18,7 +18,7 @@ from ..ir.config import config
 from ..ir.staging import user_source
 from ..rewrite.programs import program_of, splice
 from ._conditionals import cond
-from ._staging import at_users_line, cast_to, stage_body
+from ._staging import at_users_line, cast_to, is_known, stage_body
 
 Function = Callable[..., Any]
 
@@ -230,10 +230,10 @@ def _require_condition(what: str, condition: Any) -> None:
 
 
 def _while_in_python(cond_fun: Function, body_fun: Function, value: Any) -> tuple[bool, Any]:
-    """Run a loop step by step; not done where the condition is a staged value."""
+    """Run a loop step by step; not done where the condition is a staged value whose contents are not known."""
     while True:
         going_on = cond_fun(value)
-        if type(going_on) is Tracer:
+        if not is_known(going_on):
             return False, None
         if not going_on:
             return True, value

@@ -7,6 +7,7 @@ from typing import Any
 
 from .._calls import Staged, stage_function
 from .._promotion import PYTHON_SCALARS, scalar_literal
+from .._tracer_conversions import known_value
 from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, dtypes, shaped_array, tree
 from ..ir import ops as o
 from ..ir.staging import user_source
@@ -18,6 +19,11 @@ def at_users_line() -> str:
     """Where in the user's code this was called, for the end of a message."""
     source = user_source()
     return f", at {source}" if source is not None else ""
+
+
+def is_known(x: Any) -> bool:
+    """Whether Python may look at a value: it is none that is staged, or its contents are known all the same."""
+    return type(x) is not Tracer or known_value(x) is not None
 
 
 def same_value(x: Any) -> tuple:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...ir import Zero, bind, instantiate, jvp_rule
+from ...ir import Jaxpr, Zero, bind, instantiate, jvp_rule
 from ...ir import ops as o
 from ..programs import any_of, beside, chosen, either, put_back, rearranged, with_inputs
 from .transform import jvp, split_outputs
@@ -27,8 +27,9 @@ def _jvp_of_cond(op: o.Cond, primals: list, tangents: list) -> tuple[list, list]
     return split_outputs(op, results, op.branches[0], out_nonzero)
 
 
-def jvp_of_loop_body(jaxpr, nonzero: list[bool], first: int, count: int) -> tuple:
-    """The derivative of a program that maps, among others, a carry to the next, and which inputs and outputs have tangents.
+def jvp_of_loop_body(jaxpr: Jaxpr, nonzero: list[bool], first: int,
+                     count: int) -> tuple[Jaxpr, list[bool], list[bool]]:
+    """The derivative of a program that maps a carry, at these positions, to the next, and what has tangents in it.
 
     A part of the carry has a tangent where it starts with one or is given one by a step.
     """

@@ -80,7 +80,7 @@ class _Slots:
         return program_of(run, split.known.in_avals, eqn.source)
 
     def unknown_branch(self, split: Split, passed: Sequence[int], passed_avals: Sequence[ShapedArray]) -> Jaxpr:
-        """A branch's unknown part, as a program from known operands that some branch needs, slots and unknown operands."""
+        """A branch's unknown part, from known operands that some branch needs, slots, and unknown operands."""
         operands = {a.index: k for k, a in enumerate(split.residuals) if _is_input(split.known, a)}
         slots = {slot: k for k, slot in enumerate(self.of[id(split)]) if slot is not None}
         ins = [operands.get(i, aval) for i, aval in zip(passed, passed_avals)]

@@ -15,12 +15,12 @@ from glax.ir import ShapedArray, dtypes, stage
 FLOATS = ["float16", "float32", "bfloat16"]
 INTS = ["int8", "int32", "uint8", "uint32"]
 SHAPES = [(), (3,), (2, 3), (1, 3), (2, 1), (0,)]
-UNARY = ("sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh exp exp2 expm1 log log2 log10 log1p sqrt cbrt "
-         "negative abs fabs sign floor ceil trunc rint square reciprocal isnan isinf isfinite signbit sinc deg2rad rad2deg "
-         "conjugate real imag positive logical_not nan_to_num").split()
-BINARY = ("add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin arctan2 hypot logaddexp "
-          "logaddexp2 copysign equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
-          "heaviside").split()
+UNARY = ("sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arctanh exp exp2 expm1 log log2 log10 log1p "
+         "sqrt cbrt negative abs fabs sign floor ceil trunc rint square reciprocal isnan isinf isfinite "
+         "signbit sinc deg2rad rad2deg conjugate real imag positive logical_not nan_to_num").split()
+BINARY = ("add subtract multiply divide floor_divide remainder fmod maximum minimum fmax fmin arctan2 hypot "
+          "logaddexp logaddexp2 copysign equal not_equal less less_equal greater greater_equal logical_and "
+          "logical_or logical_xor heaviside").split()
 INTEGER_BINARY = "bitwise_and bitwise_or bitwise_xor left_shift right_shift gcd lcm floor_divide remainder".split()
 REDUCTIONS = ("sum prod max min mean var std any all argmax argmin ptp median nansum nanmean nanmax nanmin cumsum "
               "cumprod count_nonzero").split()
