@@ -7,6 +7,6 @@ from . import call, control, convert, custom, elementwise, indexing, linear, red
 from .evaluate import Runner, evaluate_jaxpr, run_jaxpr, run_jaxpr_with, step_jaxpr
 
 __all__ = [
-    "Runner", "call", "control", "convert", "custom", "elementwise", "evaluate_jaxpr", "indexing", "linear", "reduction",
-    "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
+    "Runner", "call", "control", "convert", "custom", "elementwise", "evaluate_jaxpr", "indexing", "linear",
+    "reduction", "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
 ]

@@ -247,6 +247,7 @@ def _choices() -> Iterator[Case]:
         yield o.Clamp(), [np.zeros_like(x), x, _fill([2, 1, 2], (3,), dtype)], True
     yield o.Clamp(), [np.array(-1, F32), np.array(0.5, F32), np.array(2, F32)], True
     yield o.Clamp(), [np.array(-1, F32), np.zeros((0, 2), F32), np.ones((0, 2), F32)], True
+    yield o.Clamp(), [_fill([-2, -1], (2,), F32), np.array(0.5, F32), np.array(2, F32)], True
 
 
 # ---- shape -----------------------------------------------------------------------------------------------------

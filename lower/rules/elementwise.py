@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...ir import Eqn, dtypes, lower_rule
+from ...ir import Eqn, Literal, dtypes, lower_rule
 from ...ir import ops as o
 from ...ir.types import ShapedArray, shaped_array
 from ..writer import FunctionWriter, function_type, tensor_type
@@ -20,7 +20,7 @@ PLAIN: dict[type, str] = {
     o.Exp: "exponential", o.Expm1: "exponential_minus_one", o.Log: "log", o.Log1p: "log_plus_one",
     o.Sqrt: "sqrt", o.Rsqrt: "rsqrt", o.Cbrt: "cbrt", o.Sin: "sine", o.Cos: "cosine", o.Tan: "tan", o.Tanh: "tanh",
     o.Clz: "count_leading_zeros", o.OptimizationBarrier: "optimization_barrier",
-    o.Add: "add", o.Sub: "subtract", o.Mul: "multiply", o.Div: "divide", o.Rem: "remainder", o.Atan2: "atan2",
+    o.Sub: "subtract", o.Atan2: "atan2",
     o.And: "and", o.Or: "or", o.Xor: "xor", o.ShiftLeft: "shift_left",
     o.ShiftRightArithmetic: "shift_right_arithmetic", o.ShiftRightLogical: "shift_right_logical",
 }  # fmt: skip
@@ -52,6 +52,35 @@ def _plain_binary(mnemonic: str) -> Rule:
         if left.shape != right.shape:
             x, y = write.broadcast(x, left, out.shape), write.broadcast(y, right, out.shape)
         return write.value(f"{mnemonic} {x}, {y} : {tensor_type(out)}")
+    return rule
+
+
+def _division(mnemonic: str) -> Rule:
+    """Division and remainder. XLA stops the process where it folds an integer division of constants by zero, so the
+    divisor is kept from being zero; what XLA gives for zero at run time is given by selection."""
+    plain = _plain_binary(mnemonic)
+
+    def rule(op: o.Binary, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+        out = eqn.outputs[0].aval
+        divisor = eqn.inputs[1]
+        if not dtypes.is_integer(out.dtype) or (type(divisor) is Literal and divisor.value.all()):
+            return plain(op, write, eqn, x, y)
+        x, y = repeated(write, eqn, (x, y), out.shape)
+        by_zero = compare(write, "EQ", y, write.scalar(0, out.dtype, out.shape), out)
+        safe = select(write, by_zero, write.scalar(1, out.dtype, out.shape), y, out)
+        result = write.value(f"{mnemonic} {x}, {safe} : {tensor_type(out)}")
+        ones = np.asarray(-1).astype(out.dtype)
+        instead = x if type(op) is o.Rem else write.scalar(ones, out.dtype, out.shape)
+        return select(write, by_zero, instead, result, out)
+    return rule
+
+
+def _logical_on_bool(arithmetic: str, logical: str) -> Rule:
+    """Sum and product, which for bool are `or` and `and`: XLA's own sum of bools may wrap around."""
+    of_numbers, of_bools = _plain_binary(arithmetic), _plain_binary(logical)
+
+    def rule(op: o.Binary, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
+        return (of_bools if eqn[2][0].aval.dtype == BOOL else of_numbers)(op, write, eqn, x, y)
     return rule
 
 
@@ -132,6 +161,10 @@ def extreme(write: FunctionWriter, largest: bool, x: str, y: str, aval: ShapedAr
 for _op_type, _mnemonic in PLAIN.items():
     _rule_for = _plain_unary if issubclass(_op_type, o.Unary) else _plain_binary
     lower_rule.register(_op_type)(_rule_for(f"stablehlo.{_mnemonic}"))
+lower_rule.register(o.Div)(_division("stablehlo.divide"))
+lower_rule.register(o.Rem)(_division("stablehlo.remainder"))
+lower_rule.register(o.Add)(_logical_on_bool("stablehlo.add", "stablehlo.or"))
+lower_rule.register(o.Mul)(_logical_on_bool("stablehlo.multiply", "stablehlo.and"))
 for _op_type, _mnemonic in COMPOSED.items():
     lower_rule.register(_op_type)(_composed(_mnemonic))
 
@@ -297,5 +330,7 @@ def _clamp(op: o.Clamp, write: FunctionWriter, eqn: Eqn, low: str, x: str, high:
     if out.dtype == BOOL:  # which XLA does not clamp
         low, x, high = repeated(write, eqn, (low, x, high), out.shape)
         return extreme(write, False, extreme(write, True, low, x, out), high, out)
-    types = function_type([a.aval for a in eqn.inputs], (out,))
+    limits = [eqn.inputs[0].aval, eqn.inputs[2].aval]
+    x = write.broadcast(x, eqn.inputs[1].aval, out.shape)
+    types = function_type((limits[0], out, limits[1]), (out,))
     return write.value(f"stablehlo.clamp {low}, {x}, {high} : {types}")

@@ -28,8 +28,9 @@ def int_array(items: Sequence[int]) -> str:
 # ---- how two values are combined -------------------------------------------------------------------------------
 
 
-def _mnemonic(mnemonic: str) -> Combine:
+def _mnemonic(name: str, of_bools: str | None = None) -> Combine:
     def combine(write: FunctionWriter, x: str, y: str, aval: ShapedArray) -> str:
+        mnemonic = of_bools if of_bools and aval.dtype == BOOL else name
         return write.value(f"stablehlo.{mnemonic} {x}, {y} : {tensor_type(aval)}")
     return combine
 
@@ -54,7 +55,7 @@ def _log_add_exp(write: FunctionWriter, x: str, y: str, aval: ShapedArray) -> st
     return select(write, compare(write, "NE", difference, difference, aval), plain, total, aval)
 
 
-add, multiply = _mnemonic("add"), _mnemonic("multiply")
+add, multiply = _mnemonic("add", "or"), _mnemonic("multiply", "and")
 
 # The combining function, and the value it starts from by dtype.
 REDUCTIONS: dict[type, tuple[Combine, Callable[[np.dtype], object]]] = {

@@ -161,7 +161,7 @@ def _jvp_of_abs(op: o.Abs, primals: list, tangents: list) -> tuple[Any, Any]:
         is_zero = o.eq(out, number(0, out))
         direction = div(x, o.complex_(select_n(is_zero, out, number(1, out)), number(0, out)))
         return out, o.real(mul(conj(direction), t))
-    return out, mul(t, o.sign(x))
+    return out, select_n(o.ge(x, number(0, x)), neg(t), t)
 
 
 @jvp_rule.register(o.Sign)

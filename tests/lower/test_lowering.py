@@ -356,3 +356,18 @@ def test_an_operation_given_by_a_program_is_lowered_as_a_call_of_it():
         assert run_xla(jaxpr, [np.float32([1, 2])])[0].tolist() == [-2, -4]
     finally:
         OPERATIONS.pop("double_for_this_test", None)
+
+
+def test_integer_division_of_constants_by_zero():
+    def divided(dtype):
+        five, zero, minus_one = np.asarray(5, dtype), np.asarray(0, dtype), np.asarray(-1).astype(dtype)
+        return staged(lambda: [o.div(five, zero), o.rem(five, zero), o.div(zero, zero), o.div(five, minus_one)])
+
+    assert [int(x) for x in run_xla(divided(np.int32), [])] == [-1, 5, -1, -5]
+    assert [int(x) for x in run_xla(divided(np.uint8), [])] == [255, 5, 255, 0]
+
+
+def test_sums_and_products_of_bools_do_not_wrap():
+    values = [np.array([False, True, True]), np.array([False, False, True])]
+    total, product = run_xla(staged(lambda x, y: [o.add(x, y), o.mul(x, y)], ((3,), bool), ((3,), bool)), values)
+    assert total.tolist() == [False, True, True] and product.tolist() == [False, False, True]
