@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .ir import Literal, ShapedArray, Tracer, aval_of, dtypes, shaped_array
+from .ir import IncompatibleShapesError, Literal, ShapedArray, Tracer, aval_of, dtypes, shaped_array
 from .ir import ops as o
 from .ir.config import config
 from .ir.dtypes import result_type
@@ -139,7 +139,8 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
         for d, n in enumerate(shape, ndim - len(shape)):
             if n != 1:
                 if result[d] not in (1, n):
-                    raise ValueError(f"{name}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
+                    raise IncompatibleShapesError(
+                        f"{name}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
                 result[d] = n
     return tuple(result)
 

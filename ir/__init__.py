@@ -5,6 +5,7 @@ from .check import check
 from .errors import (
     ConcretizationTypeError,
     GlaxError,
+    IncompatibleShapesError,
     InvalidJaxpr,
     JaxprSyntaxError,
     MissingRule,
@@ -56,13 +57,13 @@ from .zeros import LinearInput, Zero, add_tangents, instantiate
 
 __all__ = [
     "Atom", "Builder", "ClosedJaxpr", "ConcretizationTypeError", "Effect", "Eqn", "GlaxError", "INTERPRETATIONS",
-    "Interpretation", "InvalidJaxpr", "Jaxpr", "JaxprSyntaxError", "LinearInput", "Literal", "MissingRule",
-    "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS", "Operation",
-    "PlainSource", "ShapedArray", "Source", "Tracer", "TracerArrayConversionError", "TracerBoolConversionError",
-    "TracerError", "TracerIntegerConversionError", "UnexpectedTracerError", "Var", "Zero", "abstract_eval",
-    "add_tangents", "assemble", "aval_of", "bind", "building", "check", "current_builder", "dce_rule", "evaluate",
-    "expand_rule", "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of", "lower_rule",
-    "not_staging", "operation", "ops", "parse", "partial_eval_rule", "print_closed_jaxpr", "print_jaxpr",
-    "register_parameter_class", "register_value_type", "rewritten", "shaped_array", "simplify_rule", "stage",
-    "stage_closed", "transpose_rule", "vmap_rule",
+    "IncompatibleShapesError", "Interpretation", "InvalidJaxpr", "Jaxpr", "JaxprSyntaxError", "LinearInput",
+    "Literal", "MissingRule", "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS",
+    "Operation", "PlainSource", "ShapedArray", "Source", "Tracer", "TracerArrayConversionError",
+    "TracerBoolConversionError", "TracerError", "TracerIntegerConversionError", "UnexpectedTracerError", "Var",
+    "Zero", "abstract_eval", "add_tangents", "assemble", "aval_of", "bind", "building", "check", "current_builder",
+    "dce_rule", "evaluate", "expand_rule", "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of",
+    "lower_rule", "not_staging", "operation", "ops", "parse", "partial_eval_rule", "print_closed_jaxpr",
+    "print_jaxpr", "register_parameter_class", "register_value_type", "rewritten", "shaped_array", "simplify_rule",
+    "stage", "stage_closed", "transpose_rule", "vmap_rule",
 ]

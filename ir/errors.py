@@ -19,6 +19,10 @@ class JaxprSyntaxError(GlaxError, ValueError):
     """Text that is not a program."""
 
 
+class IncompatibleShapesError(GlaxError, TypeError, ValueError):
+    """Operands of shapes that do not fit: a TypeError as in lax, and a ValueError as in NumPy."""
+
+
 class TracerError(GlaxError, TypeError):
     """Base of the errors about staged values."""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import dtypes
+from ..errors import IncompatibleShapesError
 from ..types import ShapedArray
 
 KIND_NAMES = {"b": "bool", "i": "signed integer", "u": "unsigned integer", "f": "floating point", "c": "complex"}
@@ -62,6 +63,6 @@ def common_elementwise_shape(name: str, avals: Sequence[ShapedArray]) -> tuple[i
         if aval.shape != ():
             if shape != () and shape != aval.shape:
                 got = ", ".join(str(a.shape) for a in avals)
-                raise TypeError(f"{name} requires arguments of equal shapes (or scalars), got {got}")
+                raise IncompatibleShapesError(f"{name} requires arguments of equal shapes (or scalars), got {got}")
             shape = aval.shape
     return shape
