@@ -54,7 +54,7 @@ def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
     families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(),
-                _custom())
+                _custom(), _control())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):
@@ -245,6 +245,9 @@ def _choices() -> Iterator[Case]:
         x = _fill([-2, 0.5, 3] if dtype.kind != "u" else [0, 2, 5], (3,), dtype)
         yield o.Clamp(), [_fill([-1 if dtype.kind != "u" else 1], (), dtype), x, _fill([2], (), dtype)], True
         yield o.Clamp(), [np.zeros_like(x), x, _fill([2, 1, 2], (3,), dtype)], True
+    for dtype in (F32, F64):
+        yield o.Logaddexp(), [_fill([1, -2, 3], (3,), dtype), _fill([1, 0.5, -30], (3,), dtype)], True
+    yield o.Logaddexp(), [_fill([1, -2, 3], (3,), BF16), np.array(0.5, BF16)], True
     yield o.Clamp(), [np.array(-1, F32), np.array(0.5, F32), np.array(2, F32)], True
     yield o.Clamp(), [np.array(-1, F32), np.zeros((0, 2), F32), np.ones((0, 2), F32)], True
     yield o.Clamp(), [_fill([-2, -1], (2,), F32), np.array(0.5, F32), np.array(2, F32)], True
@@ -535,3 +538,26 @@ def _batched_body(size: int, mapped: list[bool], args: list[Any]) -> tuple[list[
         y = o.broadcast_in_dim(y, (size, 3), (0,))
     product = o.mul(o.sin(x) if mapped[0] or not mapped[1] else o.broadcast_in_dim(o.sin(x), (size, 3), (1,)), y)
     return [product, x], [mapped[0] or mapped[1], mapped[0]]
+
+
+# ---- control flow ----------------------------------------------------------------------------------------------
+
+
+def _control() -> Iterator[Case]:
+    x, y = _fill(_MIDDLE, (3,), F64), np.array(2, F64)
+    avals = (((3,), F64), ((), F64))
+    branches = (_program(lambda x, y: [o.mul(o.sin(x), y), y], *avals), _program(lambda x, y: [x, o.cos(y)], *avals),
+                _program(lambda x, y: [o.broadcast(y, (3,)), o.reduce_sum(x, (0,))], *avals))
+    for last, index in ((1, 0), (2, 0), (2, 1), (3, -4), (3, 9)):
+        yield o.Cond(branches[:last]), [np.array(index, I32), x, y], (False, True, True)
+    step = _program(lambda c, i, s, x: [o.add(i, np.int32(1)), o.mul(o.sin(o.add(s, x)), c), o.mul(s, x)],
+                    ((), F64), ((), I32), ((), F64), ((), F64))
+    for length, reverse, unroll in ((3, False, 1), (3, True, 2), (1, False, 1), (0, False, 1)):
+        given = [y, np.array(4, I32), np.array(.5, F64), _fill(_MIDDLE, (length,), F64)]
+        yield o.Scan(step, length, reverse, 1, 2, unroll), given, (True, False, True, True)
+    packed = _program(lambda s, x: [o.add(s, x), s], ((3,), I4), ((3,), I4))
+    yield o.Scan(packed, 2, False, 0, 1, 1), [_fill([1, -2], (3,), I4), _fill([1, -2, 3], (2, 3), I4)], False
+    again = _program(lambda n, i, x: [o.lt(i, n)], ((), I32), ((), I32), ((3,), F64))
+    double = _program(lambda y, i, x: [o.add(i, np.int32(1)), o.mul(x, y)], ((), F64), ((), I32), ((3,), F64))
+    for n in (0, 3):
+        yield o.While(again, double, 1, 1), [np.array(n, I32), y, np.array(1, I32), x], False

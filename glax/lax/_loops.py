@@ -254,15 +254,18 @@ def _bounded_while(what: str, cond_fun: Function, body_fun: Function, init_val: 
     def steps(count: int) -> Function:
         return lambda value: _scan(what, "value", step, value, None, count, False, 1)[0]
 
+    if not max_steps:
+        return steps(0)(value)
     count = isqrt(max_steps)
-    per_segment = max_steps // count if count else 0
+    per_segment = max_steps // count
     segment = checkpoint(steps(per_segment), prevent_cse=False)
 
     def run(value: Any, _: None) -> tuple[Any, None]:
         return cond(cond_fun(value), segment, lambda same: same, value), None
 
     value = _scan(what, "value", run, value, None, count, False, 1)[0]
-    return steps(max_steps - count * per_segment)(value)
+    left_over = max_steps - count * per_segment
+    return steps(left_over)(value) if left_over else value
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unroll: int | bool | None = None) -> Any:

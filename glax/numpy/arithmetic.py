@@ -274,18 +274,12 @@ log10 = unary_inexact("log10", _log_of_base(10.0), "logarithm to base 10")
 def _log_add(scale: float) -> Any:
     """log(b^x + b^y) / log b for the base b whose logarithm is scale."""
     def function(x: Any, y: Any) -> Any:
-        larger, difference = o.max_(x, y), o.sub(x, y)
         if _kind(x) == "c":
+            larger, difference = o.max_(x, y), o.sub(x, y)
             real = o.real(difference)
             difference = _where(o.lt(real, _constant(real, 0.0)), difference, o.neg(difference))
             return o.add(larger, o.log1p(o.exp(difference)))
-        # Equal infinities have no difference, and share the derivative; at +inf each has all of it, as exp(x - sum) is.
-        same_infinity = o.and_(o.ne(difference, difference), o.eq(x, y))
-        safe = _where(same_infinity, _constant(x, 0.0), difference)
-        smaller = o.log1p(o.exp(_times(o.neg(o.abs_(safe)), scale)))
-        sum_of_powers = o.add(larger, _times(smaller, 1.0 / scale))
-        at_infinity = o.and_(same_infinity, o.gt(x, _constant(x, 0.0)))
-        return _where(at_infinity, o.add(x, y), sum_of_powers)
+        return _times(o.logaddexp(_times(x, scale), _times(y, scale)), 1.0 / scale)
 
     return function
 

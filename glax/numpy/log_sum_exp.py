@@ -54,6 +54,17 @@ def exponentials(x: Any, axes: tuple[int, ...], where: Any) -> tuple[Any, Any]:
     return powers if where is None else choose_between("exp", where, powers, _like(x, 0.0)), top
 
 
+def shifted_exponentials(x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
+    """exp(x - largest) and x - largest, in the fewest operations: the largest is not kept from being infinite."""
+    real = o.real(x) if dtypes.is_complex(x.aval.dtype) else x
+    if any(x.aval.shape[d] == 0 for d in axes):
+        return o.exp(x), x
+    top = o.stop_gradient(reduced(o.ReduceMax, real, axes, True))
+    shift = o.convert_element_type(top, x.aval.dtype) if top.aval.dtype != x.aval.dtype else top
+    shifted = o.sub(x, o.broadcast(shift, x.aval.shape))
+    return o.exp(shifted), shifted
+
+
 def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False,
               where: Any = None) -> Any:
     """log(sum(b * exp(a))) over axes, without overflow.
@@ -110,9 +121,12 @@ def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> A
         where: a mask, broadcast with x, of the elements that take part; the others give 0.
 
     Returns:
-        An array of x's shape; rows of -inf only, and rows that are masked entirely, give zeros.
+        An array of x's shape; rows that are masked entirely give zeros, rows of -inf only give NaN.
     """
     x, axes, where = prepared("softmax", x, axis, where)
+    if where is None:
+        powers, _ = shifted_exponentials(x, axes)
+        return o.div(powers, o.broadcast(reduced(o.ReduceSum, powers, axes, True), powers.aval.shape))
     powers, _ = exponentials(x, axes, where)
     total = reduced(o.ReduceSum, powers, axes, True)
     empty = o.eq(total, _like(total, 0.0))
@@ -122,12 +136,15 @@ def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> A
 def log_softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> Any:
     """The logarithm of softmax, exact for small probabilities; -inf where the mask leaves an element out."""
     x, axes, where = prepared("log_softmax", x, axis, where)
+    if where is None:
+        powers, shifted = shifted_exponentials(x, axes)
+        return o.sub(shifted, o.broadcast(o.log(reduced(o.ReduceSum, powers, axes, True)), x.aval.shape))
     powers, top = exponentials(x, axes, where)
     total = reduced(o.ReduceSum, powers, axes, True)
     empty = o.eq(total, _like(total, 0.0))
     safe = choose_between("log_softmax", empty, _like(total, 1.0), total)
     norm = o.add(o.log(safe), top if top.aval.dtype == total.aval.dtype else o.convert_element_type(top,
                                                                                                     total.aval.dtype))
-    kept = x if where is None else choose_between("log_softmax", where, x, _like(x, 0.0))
+    kept = choose_between("log_softmax", where, x, _like(x, 0.0))
     result = o.sub(kept, o.broadcast(norm, x.aval.shape))
-    return result if where is None else choose_between("log_softmax", where, result, _like(x, -np.inf))
+    return choose_between("log_softmax", where, result, _like(x, -np.inf))

@@ -7,5 +7,6 @@ from .custom import *
 from .elementwise import *
 from .indexing import *
 from .linear import *
+from .random import *
 from .reduction import *
 from .shape import *

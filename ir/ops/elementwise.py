@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import dtypes
-from ..jaxpr import Literal
-from ..operation import Operation, abstract_eval, operation
-from ..staging import aval_of, bind
+from ..jaxpr import Jaxpr, Literal
+from ..operation import Operation, abstract_eval, expand_rule, operation
+from ..staging import aval_of, bind, stage
 from ..types import ShapedArray, shaped_array
 from .typing import common_elementwise_shape, kind_of, require_kind, require_same_dtype
 
@@ -193,6 +193,27 @@ def _type_of_complex(op: Complex, x: ShapedArray, y: ShapedArray) -> ShapedArray
 
 
 @operation
+class Logaddexp(Binary):
+    """log(exp(x) + exp(y)), without overflow. An operation of its own for its derivatives, which are smooth where the
+    larger operand changes, though the steps of its program are not."""
+
+    name = "logaddexp"
+    accepts = "f"
+
+
+@expand_rule.register(Logaddexp)
+def _expand_logaddexp(op: Logaddexp, x: ShapedArray, y: ShapedArray) -> Jaxpr:
+    """The larger + log1p(exp(-|x - y|)); of equal infinities, one of them."""
+    def steps(x: Any, y: Any) -> list[Any]:
+        difference = sub(x, y)
+        larger = max_(x, y)
+        result = add(larger, log1p(exp(neg(abs_(difference)))))
+        return [select_n(ne(difference, difference), result, add(x, y))]
+
+    return stage(steps, (x, y), op.name)[0]
+
+
+@operation
 class IntegerPow(Unary):
     """x to the power of a fixed integer, which is negative only for inexact x."""
 
@@ -337,7 +358,7 @@ and_, or_, xor, complex_ = (partial(bind, op()) for op in (And, Or, Xor, Complex
 shift_left, shift_right_arithmetic, shift_right_logical = (
     partial(bind, op()) for op in (ShiftLeft, ShiftRightArithmetic, ShiftRightLogical))
 eq, ne, lt, le, gt, ge = (partial(bind, op()) for op in (Eq, Ne, Lt, Le, Gt, Ge))
-select_n, clamp = partial(bind, SelectN()), partial(bind, Clamp())
+select_n, clamp, logaddexp = partial(bind, SelectN()), partial(bind, Clamp()), partial(bind, Logaddexp())
 
 
 def integer_pow(x, y: int):

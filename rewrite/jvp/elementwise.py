@@ -103,6 +103,16 @@ derivative(o.Clamp, lambda op, t, z, low, x, high: where(o.lt(x, low), t, z),
            lambda op, t, z, low, x, high: where(o.lt(high, x), t, z))
 
 
+def share_of_sum(x: Any, z: Any) -> Any:
+    """exp(x) / exp(z) for a sum z of exponentials in which x takes part; 1 where x is all of it, infinite or not."""
+    whole = o.eq(x, z)
+    return exp(select_n(whole, sub(x, z), number(0, x)))
+
+
+derivative(o.Logaddexp, lambda op, t, z, x, y: mul(t, share_of_sum(x, z)),
+           lambda op, t, z, x, y: mul(t, share_of_sum(y, z)))
+
+
 def truncate(x: Any) -> Any:
     return mul(o.sign(x), o.floor(o.abs_(x)))
 

@@ -85,7 +85,7 @@ def test_static_arguments_by_position_and_name():
         apply = custom_jvp(lambda f, x: f(x), **given)
         apply.defjvp(lambda f, primals, tangents: (f(*primals), 2. * tangents[0]))
         assert float(glax.grad(apply, argnums=1)(lambda x: x ** 3, 3.)) == 2.
-        assert float(glax.grad(lambda x: apply(x=x, f=lambda x: x ** 3))(3.)) == 2.
+        assert float(glax.grad(lambda x, apply=apply: apply(x=x, f=lambda x: x ** 3))(3.)) == 2.
         assert float(apply(lambda x: x ** 3, 3.)) == 27.
 
 

@@ -59,7 +59,7 @@ def test_second_derivative_of_sinc_and_ties():
 
 def test_softmax_of_rows_without_anything():
     rows = xp.array([[1.0, 2.0], [-np.inf, -np.inf]])
-    np.testing.assert_allclose(nn.softmax(rows)[1], [0, 0])
+    assert np.isnan(np.asarray(nn.softmax(rows)[1])).all()  # as JAX
     mask = xp.array([[True, False], [False, False]])
     np.testing.assert_allclose(nn.softmax(xp.ones((2, 2)), where=mask), [[1, 0], [0, 0]])
     slope = glax.grad(lambda x: (nn.softmax(x, where=mask) * xp.array([1.0, 2.0])).sum())(rows)
