@@ -6,17 +6,21 @@ from . import (
     checkpoint_policies,
     custom_batching,
     custom_derivatives,
+    debug,
+    experimental,
     interp,
     ir,
     lax,
     lower,
     nn,
     numpy,
+    random,
     rewrite,
     scipy,
     tree,
     tree_util,
 )
+from ._callbacks import pure_callback
 from ._checkpoint import checkpoint, remat
 from ._custom_jvp import custom_jvp
 from ._custom_vjp import custom_vjp
@@ -48,8 +52,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
     "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
-    "custom_vjp", "default_backend", "device_count", "device_get", "device_put", "devices", "enable_x64",
-    "eval_shape", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
-    "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
-    "nn", "numpy", "remat", "rewrite", "rules", "scipy", "tree", "tree_util", "value_and_grad", "vjp", "vmap",
+    "custom_vjp", "debug", "default_backend", "device_count", "device_get", "device_put", "devices", "enable_x64",
+    "eval_shape", "experimental", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp",
+    "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower",
+    "make_jaxpr", "nn", "numpy", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "tree", "tree_util",
+    "value_and_grad", "vjp", "vmap",
 ]

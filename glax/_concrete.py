@@ -7,7 +7,6 @@ kept until the staging ends. The program staged is then that of the path taken.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import Any
 
 import numpy as np
@@ -83,11 +82,19 @@ def _slice_of(builder: Builder, wanted: int) -> list[Eqn]:
 
 def _defining(eqns: list[Eqn], index: int) -> int:
     """The position of the equation that binds a variable."""
-    return bisect_right(eqns, index, key=_first_output) - 1
-
-
-def _first_output(eqn: Eqn) -> int:
-    return eqn.outputs[0].index
+    low, high = 0, len(eqns)
+    while low < high:
+        # Equations without outputs, in the middle, are passed over to the nearest one that has some.
+        middle = probe = (low + high) // 2
+        while probe >= low and not eqns[probe].outputs:
+            probe -= 1
+        if probe < low:
+            low = middle + 1
+        elif eqns[probe].outputs[-1].index < index:
+            low = middle + 1
+        else:
+            high = probe
+    return low
 
 
 _tracer_conversions.answer = answer

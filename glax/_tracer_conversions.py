@@ -44,9 +44,9 @@ def origin(tracer: Tracer) -> str:
 def _user_line() -> str:
     import sys
 
-    from .ir.staging import _is_internal
+    from .ir.staging import is_library_file
     frame = sys._getframe(1)
-    while frame is not None and _is_internal(frame.f_code.co_filename):
+    while frame is not None and is_library_file(frame.f_code.co_filename):
         frame = frame.f_back
     return "" if frame is None else f" at {frame.f_code.co_filename}:{frame.f_lineno} ({frame.f_code.co_name})"
 

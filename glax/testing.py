@@ -78,7 +78,8 @@ def check_clean_ups(jaxpr: Jaxpr, args: Values) -> None:
 
 def check_lowering(jaxpr: Jaxpr, args: Values) -> None:
     """XLA computes what the NumPy interpreter computes."""
-    compiled = compile_program(jaxpr, options=FAST_OPTIONS)([from_numpy_owned(np.array(x), v.aval) for x, v in zip(args, jaxpr.in_binders)])
+    arrays = [from_numpy_owned(np.array(x), v.aval) for x, v in zip(args, jaxpr.in_binders)]
+    compiled = compile_program(jaxpr, options=FAST_OPTIONS)(arrays)
     assert_close("lowering", [np.asarray(x) for x in compiled], evaluate_jaxpr(jaxpr, *args), jaxpr)
 
 

@@ -307,6 +307,9 @@ class _Parser:
             return {"None": None, "True": True, "False": False}[name]
         if name in PARAMETER_CLASSES:
             return self.parameter_object(PARAMETER_CLASSES[name])
+        if self.peek() in ("[", "*"):
+            self.at -= 1
+            return self.aval()
         try:
             return dtypes.from_short_name(name)
         except (ValueError, TypeError, KeyError):

@@ -16,6 +16,7 @@ from . import dtypes
 from .collector import without_collector
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .operation import Operation
+from .types import ShapedArray
 
 _MOST_ELEMENTS_WRITTEN_OUT = 64
 _ONE_LINE = 100
@@ -144,6 +145,8 @@ def value_text(value: Any) -> str:
         return number_text(np.asarray(value)[()])
     if isinstance(value, np.dtype):
         return dtypes.short_name(value)
+    if isinstance(value, ShapedArray):
+        return value.short()
     if isinstance(value, tuple):
         return f"({', '.join(map(value_text, value))}{',' if len(value) == 1 else ''})"
     if isinstance(value, Literal):

@@ -365,7 +365,7 @@ _INTERNAL_FILES: dict[str, bool] = {}
 _ROOMS = ("ir", "rewrite", "interp", "lower", "glax")
 
 
-def _is_internal(filename: str) -> bool:
+def is_library_file(filename: str) -> bool:
     internal = _INTERNAL_FILES.get(filename)
     if internal is None:
         internal = _INTERNAL_FILES[filename] = _belongs_to_the_library(filename)
@@ -395,7 +395,7 @@ def user_source() -> Source | None:
         code = frame.f_code
         internal = known.get(code.co_filename)
         if internal is None:
-            internal = _is_internal(code.co_filename)
+            internal = is_library_file(code.co_filename)
         if not internal:
             return tuple.__new__(Source, (code, frame.f_lasti, None))
         frame = frame.f_back

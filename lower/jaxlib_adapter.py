@@ -24,6 +24,7 @@ import numpy as np
 from jaxlib import _jax, utils, xla_client
 
 from ..ir.errors import GlaxError
+from .callbacks import original_error
 
 Buffer = Any  # jaxlib's array: private, final and without a dtype, so nothing outside this module looks inside one
 Executable = Any
@@ -477,7 +478,10 @@ def execute(executable: Executable, handlers: Sequence[Handler], buffers: Sequen
         raise _run_error(error, buffers) from error
 
 
-def _run_error(error: Exception, buffers: Sequence[Buffer]) -> GlaxError:
+def _run_error(error: Exception, buffers: Sequence[Buffer]) -> BaseException:
+    raised = original_error(str(error))
+    if raised is not None:
+        return raised
     gone = [position for position, buffer in enumerate(buffers) if buffer.is_deleted()]
     if gone:
         return DeletedArrayError(f"Array has been deleted: argument {gone[0]} of the program was deleted or donated")

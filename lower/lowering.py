@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ..ir import Jaxpr
 from ..ir.collector import without_collector
 from . import rules
+from .ordering import with_ordered_effects
 from .writer import ModuleWriter
 
 __all__ = ["Module", "lower", "rules"]
@@ -35,5 +36,5 @@ def lower(jaxpr: Jaxpr, name: str = "program", donated: Sequence[int] = ()) -> M
         donated: positions of inputs whose memory may be reused for the results.
     """
     module = ModuleWriter()
-    module.main(jaxpr, donated)
+    module.main(with_ordered_effects(jaxpr), donated)
     return Module(module.text(name), tuple(module.host_callbacks))

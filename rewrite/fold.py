@@ -8,8 +8,8 @@ from ..ir import Atom, Eqn, Jaxpr, Literal, Var, assemble, evaluate
 from ..ir import ops as o
 from .passes import rewrite_pass
 
-# Loops, which may take any time.
-NEVER_FOLDED = (o.While, o.Scan)
+# Loops, which may take any time, and what runs Python.
+NEVER_FOLDED = (o.While, o.Scan, o.PureCallback)
 
 
 @rewrite_pass

@@ -26,9 +26,6 @@ def may_save(policy: Any, eqn: Eqn) -> bool:
 
 @partial_eval_rule.register(o.Checkpoint)
 def _split_the_checkpoint(op: o.Checkpoint, eqn: Eqn, unknown: Sequence[bool], fresh: Fresh) -> Parts:
-    if op.effects:
-        raise NotImplementedError(f"a checkpointed function with effects cannot be differentiated: they would happen "
-                                  f"again when values are computed again; it has {sorted(map(str, op.effects))}")
     # Policies look into calls, so these are opened for them.
     split = partial_eval(op.jaxpr if op.policy is None else inline(op.jaxpr), unknown)
     count = len(split.known.outs) - split.residual_count
@@ -42,17 +39,17 @@ def _split_the_checkpoint(op: o.Checkpoint, eqn: Eqn, unknown: Sequence[bool], f
     again = tuple(a for a, flag in zip(known_ins, used_inputs) if flag)
     later = replace(op, jaxpr=_recompute_then(recompute, split.unknown), differentiated=True)
     now = [Eqn(replace(op, jaxpr=dce(known)[0]), known_ins, (*known_outs, *kept), eqn.source)]
-    return (now if known_outs or kept else [],
+    return (now if known_outs or kept or known.effects else [],
             [Eqn(later, (*again, *kept, *unknown_ins), unknown_outs, eqn.source)], split.unknown_outputs)
 
 
 def _recomputation(known: Jaxpr, count: int, policy: Any) -> tuple[list[Var], Jaxpr, list[bool]]:
-    """How the residuals of a known program are made again.
+    """How the residuals of a known program are made again. What has effects is kept: it must not happen again.
 
     Returns the variables of the program to keep, the program from the inputs it needs and the kept values to the
     residuals, and which of the known program's inputs it needs.
     """
-    keepable = [may_save(policy, eqn) for eqn in known.eqns]
+    keepable = [bool(eqn.op.effects) or may_save(policy, eqn) for eqn in known.eqns]
     candidates = [v for eqn, keep in zip(known.eqns, keepable) if keep for v in eqn.outputs]
     others = [eqn for eqn, keep in zip(known.eqns, keepable) if not keep]
     everything = assemble([*known.in_binders, *candidates], others, known.outs[count:])

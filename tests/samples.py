@@ -16,6 +16,7 @@ import numpy as np
 
 from glax.ir import Operation, ShapedArray, dtypes, stage
 from glax.ir import ops as o
+from glax.ir.functions import PythonFunction
 
 
 class Sample(NamedTuple):
@@ -54,7 +55,7 @@ def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
     families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(),
-                _custom(), _control())
+                _custom(), _implicit(), _control(), _effects())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):
@@ -540,6 +541,30 @@ def _batched_body(size: int, mapped: list[bool], args: list[Any]) -> tuple[list[
     return [product, x], [mapped[0] or mapped[1], mapped[0]]
 
 
+def _implicit() -> Iterator[Case]:
+    avals = (((2, 2), F64), ((2,), F64))
+    product = _program(lambda m, x: [o.dot_general(m, x, (((1,), (0,)), ((), ())))], *avals)
+    back = _program(lambda m, x: [o.dot_general(m, x, (((0,), (0,)), ((), ())))], *avals)
+    given = [np.array([[2, .5], [-1, 3]]), np.array([1, -.5])]
+    both = o.LinearSolve(product, _solver(back=False), back, _solver(back=True), 1)
+    yield both, given, True
+    yield o.LinearSolve(product, _solver(back=False), None, None, 1), given, False
+
+
+def _solver(back: bool) -> Any:
+    """Cramer's rule for a matrix of two rows, or for its transpose."""
+    def solve(m: Any, b: Any) -> list[Any]:
+        (p, q), (r, s) = [[o.reshape(o.slice_(m, (i, j), (i + 1, j + 1)), ()) for j in (0, 1)] for i in (0, 1)]
+        if back:
+            q, r = r, q
+        u, v = [o.reshape(o.slice_(b, (i,), (i + 1,)), ()) for i in (0, 1)]
+        scale = o.sub(o.mul(p, s), o.mul(q, r))
+        xs = [o.sub(o.mul(s, u), o.mul(q, v)), o.sub(o.mul(p, v), o.mul(r, u))]
+        return [o.concatenate([o.reshape(o.div(x, scale), (1,)) for x in xs], 0)]
+
+    return _program(solve, ((2, 2), F64), ((2,), F64))
+
+
 # ---- control flow ----------------------------------------------------------------------------------------------
 
 
@@ -561,3 +586,20 @@ def _control() -> Iterator[Case]:
     double = _program(lambda y, i, x: [o.add(i, np.int32(1)), o.mul(x, y)], ((), F64), ((), I32), ((3,), F64))
     for n in (0, 3):
         yield o.While(again, double, 1, 1), [np.array(n, I32), y, np.array(1, I32), x], False
+
+
+# ---- calls of Python functions -----------------------------------------------------------------------------------
+
+
+def _sine_on_host(x: np.ndarray) -> list[np.ndarray]:
+    return [np.sin(x)]
+
+
+def _effects() -> Iterator[Case]:
+    x = _fill(_MIDDLE, (3,), F32)
+    sine, results = PythonFunction.of(_sine_on_host), (ShapedArray((3,), F32),)
+    yield o.DebugPrint("{} and {y}", ("y",)), [x, np.array(2, I32)], False
+    yield o.DebugCallback(sine, ordered=True), [x], False
+    yield o.IoCallback(sine, results), [x], False
+    for method in ("sequential", "broadcast_all", "expand_dims"):
+        yield o.PureCallback(sine, results, method), [x], False

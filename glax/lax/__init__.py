@@ -1,6 +1,16 @@
 """The operations themselves: nothing is promoted, and little is broadcast. glax.numpy is made of these."""
 
-from .control_flow import associative_scan, cond, fori_loop, map, scan, switch, while_loop
+from .control_flow import (
+    associative_scan,
+    cond,
+    custom_linear_solve,
+    custom_root,
+    fori_loop,
+    map,
+    scan,
+    switch,
+    while_loop,
+)
 from .elementwise import (
     RoundingMethod,
     abs,
@@ -153,19 +163,20 @@ from .slicing import (
 __all__ = [
     "DotDimensionNumbers", "GatherDimensionNumbers", "GatherScatterMode", "Precision", "PrecisionLike",
     "RoundingMethod", "ScatterDimensionNumbers", "abs", "acos", "acosh", "add", "argmax", "argmin", "asin", "asinh",
-    "associative_scan", "atan", "atan2", "atanh", "batch_matmul", "bitcast_convert_type", "bitwise_and", "bitwise_not",
-    "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim", "broadcast_like", "broadcast_shapes",
-    "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp", "clz", "collapse", "complex", "concatenate",
-    "cond", "conj", "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
-    "digamma", "div", "dot", "dot_general", "dtype", "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim",
-    "dynamic_update_index_in_dim", "dynamic_update_slice", "dynamic_update_slice_in_dim", "empty", "eq", "erf",
-    "erf_inv", "erfc", "exp", "exp2", "expand_dims", "expm1", "floor", "fori_loop", "full", "full_like", "gather", "ge",
-    "gt", "imag", "index_in_dim", "index_take", "integer_pow", "iota", "is_finite", "le", "lgamma", "log", "log1p",
-    "logistic", "lt", "map", "max", "min", "mul", "ne", "neg", "nextafter", "optimization_barrier", "pad", "polygamma",
-    "population_count", "pow", "real", "reciprocal", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
-    "reduce_precision", "reduce_prod", "reduce_sum", "reduce_xor", "rem", "reshape", "rev", "round", "rsqrt", "scan",
-    "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select", "select_n",
-    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "slice", "slice_in_dim",
-    "sort", "sort_key_val", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "sub", "switch", "tan",
-    "tanh", "tile", "top_k", "transpose", "unstack", "while_loop", "zeros_like_array",
+    "associative_scan", "atan", "atan2", "atanh", "batch_matmul", "bitcast_convert_type", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim", "broadcast_like",
+    "broadcast_shapes", "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp", "clz", "collapse",
+    "complex", "concatenate", "cond", "conj", "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax",
+    "cummin", "cumprod", "cumsum", "custom_linear_solve", "custom_root", "digamma", "div", "dot", "dot_general",
+    "dtype", "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim",
+    "dynamic_update_slice", "dynamic_update_slice_in_dim", "empty", "eq", "erf", "erf_inv", "erfc", "exp", "exp2",
+    "expand_dims", "expm1", "floor", "fori_loop", "full", "full_like", "gather", "ge", "gt", "imag", "index_in_dim",
+    "index_take", "integer_pow", "iota", "is_finite", "le", "lgamma", "log", "log1p", "logistic", "lt", "map",
+    "max", "min", "mul", "ne", "neg", "nextafter", "optimization_barrier", "pad", "polygamma", "population_count",
+    "pow", "real", "reciprocal", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
+    "reduce_precision", "reduce_prod", "reduce_sum", "reduce_xor", "rem", "reshape", "rev", "round", "rsqrt",
+    "scan", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select",
+    "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "slice",
+    "slice_in_dim", "sort", "sort_key_val", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "sub",
+    "switch", "tan", "tanh", "tile", "top_k", "transpose", "unstack", "while_loop", "zeros_like_array",
 ]

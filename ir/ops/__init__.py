@@ -4,7 +4,9 @@ from .call import *
 from .checkpoint import *
 from .control import *
 from .custom import *
+from .effects import *
 from .elementwise import *
+from .implicit import *
 from .indexing import *
 from .linear import *
 from .random import *

@@ -6,11 +6,10 @@ The author's rules are programs too, fields of the call. A rule that calls the v
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
-from weakref import WeakValueDictionary
+from typing import NoReturn
 
+from ..functions import PythonFunction
 from ..jaxpr import Jaxpr
 from ..operation import Operation, abstract_eval, expand_rule, operation
 from ..types import ShapedArray
@@ -45,45 +44,6 @@ class RuleFailure:
 
     def __reduce__(self) -> tuple:
         return RuleFailure, (self.message,)
-
-
-_FUNCTIONS: WeakValueDictionary[str, Any] = WeakValueDictionary()
-
-
-@dataclass(frozen=True, eq=False)
-class PythonFunction:
-    """A Python function among an operation's static parameters, known by a name that is its own in this process.
-
-    Read back from text or a pickle where no function of that name has been used, it cannot be called.
-    """
-
-    label: str
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "fun", _FUNCTIONS.get(self.label))
-
-    @classmethod
-    def of(cls, fun: Callable[..., Any]) -> PythonFunction:
-        name = f"{getattr(fun, '__module__', '')}.{getattr(fun, '__qualname__', type(fun).__qualname__)}"
-        label, number = name, 1
-        while _FUNCTIONS.setdefault(label, fun) is not fun:
-            number += 1
-            label = f"{name}#{number}"
-        return cls(label)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self.fun is None:
-            raise TypeError(f"the Python function {self.label} did not come along with the program that was read")
-        return self.fun(*args, **kwargs)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PythonFunction) and self.label == other.label and self.fun is other.fun
-
-    def __hash__(self) -> int:
-        return hash(self.label)
-
-    def __reduce__(self) -> tuple:
-        return PythonFunction, (self.label,)
 
 
 Rule = Jaxpr | Recursive | RuleFailure

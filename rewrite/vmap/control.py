@@ -16,6 +16,7 @@ from ...ir import Jaxpr, aval_of, bind, dtypes, vmap_rule
 from ...ir import ops as o
 from ..programs import any_of, cut, either, program_of, splice
 from .batching import BatchAxis, Dim, batched_at, move_axis
+from .sequential import one_call_after_another
 from .transform import vmap
 
 
@@ -43,6 +44,8 @@ def rows_of(flags: Any, like: Any) -> Any:
 @vmap_rule.register(o.Cond)
 def _vmap_of_cond(op: o.Cond, axis: BatchAxis, args: Sequence[Any], dims: Sequence[Dim]) -> tuple[list, list]:
     if dims[0] is not None:
+        if op.effects:
+            return one_call_after_another(op, axis, args, dims)
         return _all_branches(op, axis, args, dims)
     found = [vmap(branch, axis, dims[1:], [True] * len(branch.outs)) for branch in op.branches]
     wanted = first_where(any_of([mapped(out_dims) for _, out_dims in found]))
@@ -102,7 +105,12 @@ def _vmap_of_scan(op: o.Scan, axis: BatchAxis, args: Sequence[Any], dims: Sequen
 
 @vmap_rule.register(o.While)
 def _vmap_of_while(op: o.While, axis: BatchAxis, args: Sequence[Any], dims: Sequence[Dim]) -> tuple[list, list]:
-    """Rows that are done keep their carry until all are; a carry that no step changes needs no row of its own."""
+    """Rows that are done keep their carry until all are; a carry that no step changes needs no row of its own.
+
+    Steps with effects must not be taken by rows that are done, so such loops run one after another.
+    """
+    if op.effects:
+        return one_call_after_another(op, axis, args, dims)
     cond_dims, body_dims, init_dims = cut(dims, op.cond_consts, op.body_consts)
     of_cond, of_body, init = cut(args, op.cond_consts, op.body_consts)
     binders = op.body_jaxpr.in_binders[op.body_consts:]

@@ -50,7 +50,7 @@ def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
                 else:
                     args.append(Tracer(builder, a, a.aval))
                     arg_dims.append(None)
-            if mapped or op.effects:
+            if mapped:
                 out, out_dim = vmap_rule[type(op)](op, axis, args, arg_dims)
                 if op.multiple_results:
                     env.extend(out)

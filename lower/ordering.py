@@ -1,0 +1,114 @@
+"""Putting the effects of a program in order.
+
+XLA orders calls of the host only by the data that flows between them. So a program with effects is rewritten to hand
+an int32 from each call to the next, through calls, branches and loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..ir import Builder, Jaxpr, Operation, Tracer, Var, bind, building, current_builder, stage
+from ..ir import ops as o
+from ..ir.operation import expand_rule
+from ..ir.ops import TOKEN
+
+
+def with_ordered_effects(jaxpr: Jaxpr) -> Jaxpr:
+    """A program whose effects happen once each and in order, however it is compiled."""
+    if not jaxpr.effects:
+        return jaxpr
+    threaded = _threaded(jaxpr)
+    return stage(lambda *args: _splice(threaded, [np.int32(0), *args])[1:], jaxpr.in_avals, "ordering")[0]
+
+
+def _splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
+    return current_builder().splice(jaxpr, operands)
+
+
+def _threaded(jaxpr: Jaxpr) -> Jaxpr:
+    """The program that also takes, and gives, the value that hands on the order."""
+    builder = Builder("ordering")
+    with building(builder):
+        token = builder.add_input(TOKEN)
+        env: list[Any] = [builder.add_input(v.aval) for v in jaxpr.in_binders]
+        for op, inputs, _, source in jaxpr.eqns:
+            builder.source = source
+            operands = [env[a[0]] if type(a) is Var else Tracer(builder, a, a.aval) for a in inputs]
+            if op.effects:
+                token, *outs = _rule(op)(op, token, operands)
+                env.extend(outs)
+            else:
+                out = builder.emit(op, operands)
+                env.extend(out) if op.multiple_results else env.append(out)
+        return builder.close([token, *(env[a[0]] if type(a) is Var else a for a in jaxpr.outs)])[0]
+
+
+Threading = Callable[[Any, Any, list[Any]], list[Any]]
+
+
+def _rule(op: Operation) -> Threading:
+    for kind, rule in _RULES.items():
+        if isinstance(op, kind):
+            return rule
+    return _by_expansion if expand_rule.find(type(op)) is not None else _as_it_is
+
+
+def _host_call(op: o.HostCall, token: Any, operands: list[Any]) -> list[Any]:
+    return bind(replace(op, threaded=True), token, *operands)
+
+
+def _jit(op: o.Jit, token: Any, operands: list[Any]) -> list[Any]:
+    return bind(replace(op, jaxpr=_threaded(op.jaxpr), donated=()), token, *operands)
+
+
+def _cond(op: o.Cond, token: Any, operands: list[Any]) -> list[Any]:
+    index, *rest = operands
+    return bind(o.Cond(tuple(map(_threaded, op.branches))), index, token, *rest)
+
+
+def _scan(op: o.Scan, token: Any, operands: list[Any]) -> list[Any]:
+    body, count = _threaded(op.jaxpr), op.num_consts
+    avals = body.in_avals
+    moved = stage(lambda *xs: _splice(body, [xs[count], *xs[:count], *xs[count + 1:]]),
+                  [*avals[1:count + 1], avals[0], *avals[count + 1:]], "ordering")[0]
+    return bind(replace(op, jaxpr=moved, num_carry=op.num_carry + 1), *operands[:count], token, *operands[count:])
+
+
+def _while(op: o.While, token: Any, operands: list[Any]) -> list[Any]:
+    """The condition's effects happen in the body, which hands its answer on: first before the loop, then after each
+    step."""
+    first, second = op.cond_consts, op.cond_consts + op.body_consts
+    cond, body = _threaded(op.cond_jaxpr), _threaded(op.body_jaxpr)
+    of_cond, of_body, carry = operands[:first], operands[first:second], operands[second:]
+    token, again = _splice(cond, [token, *of_cond, *carry])
+
+    def step(*xs: Any) -> list[Any]:
+        cond_consts, body_consts, (token, _, *carry) = xs[:first], xs[first:second], xs[second:]
+        token, *carry = _splice(body, [token, *body_consts, *carry])
+        token, again = _splice(cond, [token, *cond_consts, *carry])
+        return [token, again, *carry]
+
+    avals = [x.aval for x in (*of_cond, *of_body, token, again, *carry)]
+    stepped = stage(step, avals, "ordering")[0]
+    answer = stage(lambda token, again, *carry: [again], avals[second:], "ordering")[0]
+    token, _, *outs = bind(o.While(answer, stepped, 0, second), *of_cond, *of_body, token, again, *carry)
+    return [token, *outs]
+
+
+def _by_expansion(op: Operation, token: Any, operands: list[Any]) -> list[Any]:
+    program = expand_rule(op, *[x.aval for x in operands])
+    return _splice(_threaded(program), [token, *operands])
+
+
+def _as_it_is(op: Operation, token: Any, operands: list[Any]) -> list[Any]:
+    out = bind(op, *operands)
+    return [token, *out] if op.multiple_results else [token, out]
+
+
+_RULES: dict[type[Operation], Threading] = {
+    o.HostCall: _host_call, o.Jit: _jit, o.Cond: _cond, o.Scan: _scan, o.While: _while}
