@@ -400,6 +400,9 @@ def compile(
     """
     place = _place(options.device)
     _register_targets_of(module)
+    calls_python = _PYTHON_TARGET in module if isinstance(module, str) else _PYTHON_TARGET.encode() in module
+    if calls_python and not host_callbacks:  # running it would end the process
+        raise XlaError("the program calls Python functions, which were not given with it as host_callbacks")
     program, keywords = (_parse(module), {"host_callbacks": list(host_callbacks)}) if host_callbacks else (module, {})
     while True:
         try:
@@ -412,6 +415,7 @@ def compile(
             _FAST_FLAGS.pop(unknown[1], None)
 
 
+_PYTHON_TARGET = "xla_ffi_python_cpu_callback"
 _POSITION = re.compile(r'(?:"-"|(?<![\w"])-):(\d+):(\d+):')
 
 _VERSION_GUESS = re.compile(r"<unknown>:0: error: Failed to parse using StableHLO[^\n]*\n?")  # follows every bad line

@@ -10,6 +10,7 @@ from .jit import jit
 from .jvp import jvp
 from .linearize import linearize
 from .partial_eval import partial_eval
+from .safe_where import safe_where
 from .simplify import simplify
 from .transpose import transpose
 from .vjp import vjp
@@ -17,5 +18,5 @@ from .vmap import BatchAxis, vmap
 
 __all__ = [
     "BatchAxis", "clean_up", "cse", "dce", "dce_custom", "fold", "inline", "jit", "jvp", "linearize", "partial_eval",
-    "partial_eval_custom", "simplify", "transpose", "vjp", "vmap",
+    "partial_eval_custom", "safe_where", "simplify", "transpose", "vjp", "vmap",
 ]

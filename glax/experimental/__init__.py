@@ -1,5 +1,6 @@
-"""What may still change: callbacks with effects, checkify."""
+"""What may still change: callbacks with effects, checkify, safe_where."""
 
 from .._callbacks import io_callback
+from .._safe_where import safe_where
 
-__all__ = ["io_callback"]
+__all__ = ["io_callback", "safe_where"]

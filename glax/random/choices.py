@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 
 from .._promotion import (
     as_index,
@@ -65,7 +64,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
     drawn = (*prefix, *rest[:axis], own[axis], *rest[axis:])
     noise = gumbel_floats(words, shape=drawn, dtype=dtype, mode=mode)
     aligned = o.broadcast(o.reshape(logits, (1,) * len(prefix) + own), drawn)
-    return o.argmax(o.add(noise, aligned), axis + len(prefix), np.dtype(np.int32))
+    return o.argmax(o.add(noise, aligned), axis + len(prefix), dtypes.canonicalize(int))
 
 
 def _distinct_categories(words: Any, logits: Any, axis: int, prefix: tuple[int, ...], batch: tuple[int, ...],

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from . import numpy as xp
-from ._promotion import as_index, canonical_axis, promote_inexact, scalar_literal, shape_of, type_of
-from .ir import dtypes
-from .ir import ops as o
-from .numpy.log_sum_exp import log_softmax, logsumexp, softmax
-from .numpy.selection import choose_between
-from .numpy.ufuncs import tanh, unary_inexact
+from .. import numpy as xp
+from .._promotion import as_index, canonical_axis, promote_inexact, scalar_literal, shape_of, type_of
+from ..ir import dtypes
+from ..ir import ops as o
+from ..numpy.log_sum_exp import log_softmax, logsumexp, softmax
+from ..numpy.selection import choose_between
+from ..numpy.ufuncs import tanh, unary_inexact
 
 __all__ = [
     "celu", "elu", "gelu", "glu", "hard_sigmoid", "hard_silu", "hard_swish", "hard_tanh", "identity", "leaky_relu",
