@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import MethodType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -248,6 +248,17 @@ def _options(what: str, kind: str, fun: Callable[..., Any], argnums: Any, argnam
     return infer_names_and_positions(fun, positions, names)
 
 
+class MemoryStatistics(NamedTuple):
+    """How much memory a compiled program takes, in bytes."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+    temp_size_in_bytes: int
+    alias_size_in_bytes: int
+    generated_code_size_in_bytes: int
+    peak_memory_in_bytes: int
+
+
 class Traced:
     """A function staged for one kind of call.
 
@@ -337,9 +348,11 @@ class Compiled:
         """XLA's estimate of operations and bytes."""
         return xla.cost_analysis(self._entry.executable)
 
-    def memory_analysis(self) -> Any:
-        """Bytes of arguments, results, temporaries and code."""
-        return xla.memory_statistics(self._entry.executable)
+    def memory_analysis(self) -> MemoryStatistics:
+        """Bytes of arguments, results, temporaries and code, under the names that JAX gives them."""
+        return MemoryStatistics(**{
+            "peak_memory_in_bytes" if name == "peak" else f"{name}_size_in_bytes": size
+            for name, size in xla.memory_statistics(self._entry.executable).items()})
 
 
 def jit(fun: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] | None = None,

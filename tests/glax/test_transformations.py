@@ -210,6 +210,7 @@ def test_stages():
     compiled = lowered.compile()
     near(compiled(np.zeros(3, np.float32))["y"], np.zeros(3))
     assert compiled.cost_analysis() is not None and "HloModule" in compiled.as_text()
+    assert compiled.memory_analysis().argument_size_in_bytes == 12
     with pytest.raises(TypeError, match="compiled for"):
         compiled(np.zeros(4, np.float32))
     assert isinstance(f.trace(1.).jaxpr, ClosedJaxpr)
