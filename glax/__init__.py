@@ -7,13 +7,16 @@ from . import (
     custom_batching,
     custom_derivatives,
     debug,
+    errors,
     experimental,
+    flatten_util,
     interp,
     ir,
     lax,
     lower,
     nn,
     numpy,
+    ops,
     random,
     rewrite,
     scipy,
@@ -45,7 +48,7 @@ from ._vmap import vmap
 from .custom_derivatives import closure_convert, custom_gradient
 from .ir.config import config, enable_x64
 from .ir.dtypes import float0
-from .lower import Array
+from .numpy import ndarray as Array
 
 __version__ = "0.1.0"
 
@@ -53,8 +56,8 @@ __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
     "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
     "custom_vjp", "debug", "default_backend", "device_count", "device_get", "device_put", "devices", "enable_x64",
-    "eval_shape", "experimental", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp",
-    "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower",
-    "make_jaxpr", "nn", "numpy", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "tree", "tree_util",
-    "value_and_grad", "vjp", "vmap",
+    "errors", "eval_shape", "experimental", "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
+    "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
+    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite",
+    "rules", "scipy", "tree", "tree_util", "value_and_grad", "vjp", "vmap",
 ]

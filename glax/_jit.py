@@ -11,6 +11,7 @@ import numpy as np
 
 from ._calls import Staged, function_name, leaf_avals, require_callable, stage_function
 from ._inspect import shape_of
+from ._nan_checks import run_checked
 from ._reverse import type_of_leaf
 from ._running import asarray
 from ._static import (
@@ -109,7 +110,7 @@ class JitFunction:
                     break
             else:
                 entry = self._positional.get(tuple(key))
-                if entry is not None and not config.disable_jit:
+                if entry is not None and not config.slow_path:
                     return entry.run(args)
         return self._call(args, kwargs)
 
@@ -123,7 +124,7 @@ class JitFunction:
                 entry.compile()
             if self._plain and not kwargs and len(args) == len(leaves):
                 self._remember(entry, args)
-            return entry.run(leaves)
+            return run_checked(entry, leaves) if config.slow_path else entry.run(leaves)
         operands = [*entry.captured, *leaves]
         if self._inline:
             return tree.unflatten(entry.out_tree, builder.splice(entry.jaxpr, operands))

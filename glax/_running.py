@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._nan_checks import check_operation, check_program
 from .interp import run_jaxpr_with
 from .ir import (
     ClosedJaxpr,
@@ -31,6 +32,7 @@ from .ir import (
     stage,
 )
 from .ir import ops as o
+from .ir.config import config
 from .ir.staging import bind, require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
 from .lower.jaxlib_adapter import DEFAULT_OPTIONS, FAST_OPTIONS
@@ -101,11 +103,14 @@ def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
         plan = _make_plan(op, key, [x.aval for x in arrays])
     if plan.compiled is not None:
         results = plan.compiled(arrays)
-        return results if op.multiple_results else results[0]
-    out = quietly(plan.rule, op, *[x._value if x._value is not None else x.value() for x in arrays])
-    if op.multiple_results:
-        return list(map(from_numpy_owned, out, plan.out_avals))
-    return from_numpy_owned(out, plan.out_avals)
+        out = results if op.multiple_results else results[0]
+    else:
+        values = quietly(plan.rule, op, *[x._value if x._value is not None else x.value() for x in arrays])
+        out = (list(map(from_numpy_owned, values, plan.out_avals)) if op.multiple_results
+               else from_numpy_owned(values, plan.out_avals))
+    if config.slow_path:
+        check_operation(op, arrays, out)
+    return out
 
 
 class _Plan(NamedTuple):
@@ -169,6 +174,8 @@ def run_program(program: Jaxpr | ClosedJaxpr, args: Sequence[Any]) -> list[Array
     arrays = [x if type(x) is Array else asarray(x) for x in (*consts, *args)]
     values = [x._value if x._value is not None else x.value() for x in arrays]
     results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
+    if config.slow_path:
+        check_program(jaxpr, values, results)
     return [from_numpy_owned(x, v.aval) for x, v in zip(results, jaxpr.outs)]
 
 

@@ -27,6 +27,8 @@ _DOT_ALGORITHMS = (
     "BF16_BF16_F32_X9", "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
 )  # fmt: skip
 _MISSING = object()
+# Settings that change how programs run. One attribute says whether any may be on, for where every read counts.
+_HEEDED_BY_RUNNING = ("disable_jit", "debug_nans", "debug_infs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ def _field_name(name: str) -> str:
 class Config(threading.local):
     """The settings; read them as attributes, change them with `update` or, for a while, with `override`.
 
+    `slow_path` is no setting: it is true where one that changes how programs run is on, or may be.
+
     >>> from glax.ir.config import config
     >>> config.disable_jit
     False
@@ -99,6 +103,7 @@ class Config(threading.local):
     disable_jit: bool
     numpy_dtype_promotion: str
     default_matmul_precision: str | None
+    slow_path: bool = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """`config.name = value` is `config.update(name, value)`."""
@@ -121,6 +126,7 @@ class Config(threading.local):
         """
         field = _field_name(name)
         setattr(Config, field, FIELDS[field].checked(field, value))
+        Config.slow_path = any(getattr(Config, name) for name in _HEEDED_BY_RUNNING)
 
     def override(self, **fields: Any) -> Override:
         """A context manager (and decorator) that sets values for the current thread only.
@@ -131,7 +137,10 @@ class Config(threading.local):
         (True, True)
         """
         names = {name: _field_name(name) for name in fields}
-        return Override({names[n]: FIELDS[names[n]].checked(names[n], value) for n, value in fields.items()})
+        values = {names[n]: FIELDS[names[n]].checked(names[n], value) for n, value in fields.items()}
+        if any(values.get(name) for name in _HEEDED_BY_RUNNING):
+            values["slow_path"] = True
+        return Override(values)
 
 
 for _name, _field in FIELDS.items():

@@ -54,8 +54,8 @@ Case = tuple[Operation, Iterable[np.ndarray], Any]
 def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
-    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(), _calls(),
-                _custom(), _implicit(), _control(), _effects())
+    families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(),
+                _random(), _calls(), _custom(), _implicit(), _control(), _effects())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):
@@ -493,6 +493,14 @@ def _linear() -> Iterator[Case]:
     for dtype, wanted in ((I8, I32), (BF16, F32), (F32, F64)):
         yield (o.DotGeneral(_DOTS[0][2], "highest", wanted), [_distinct((2, 3), dtype), _distinct((3, 4), dtype)],
                dtype == F32)
+
+
+def _random() -> Iterator[Case]:
+    words, word = np.array([0, 1, 0xFFFFFFFF, 7, 1 << 31, 9], U32), np.array(0x85A308D3, U32)
+    yield o.Threefry2x32(), [word, word, word, np.array(3, U32)], False
+    yield o.Threefry2x32(), [word, word, np.array(0, U32), words], False
+    yield o.Threefry2x32(), [words, words[::-1], words, np.array(5, U32)], False
+    yield o.Threefry2x32(), [np.zeros((0, 2), U32), word, word, word], False
 
 
 def _calls() -> Iterator[Case]:

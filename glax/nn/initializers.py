@@ -12,7 +12,7 @@ from .. import random
 from .._promotion import as_shape, cast, strong
 from ..ir import dtypes
 from ..ir import ops as o
-from ..numpy import exp, full, log, multiply, sqrt
+from ..numpy import asarray, exp, full, log, multiply, sqrt
 from ..numpy import ones as ones_array
 from ..numpy import zeros as zeros_array
 
@@ -126,7 +126,7 @@ def _complex_truncated_normal(key: Any, upper: float, shape: tuple[int, ...], dt
 
 def _polar(length: Any, angle_key: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     turns = o.convert_element_type(random.uniform(angle_key, shape, length.dtype), dtype)
-    return o.convert_element_type(length, dtype) * exp(turns * strong(2j * math.pi, dtype))
+    return o.convert_element_type(length, dtype) * exp(turns * complex(0, 2 * math.pi))
 
 
 def variance_scaling(scale: Any, mode: str, distribution: str, in_axis: Axes = -2, out_axis: Axes = -1,
@@ -167,7 +167,7 @@ def variance_scaling(scale: Any, mode: str, distribution: str, in_axis: Axes = -
 
 def _drawn(key: Any, shape: tuple[int, ...], dtype: np.dtype, distribution: str, variance: Any) -> Any:
     part = dtypes.real_part_dtype(dtype)
-    variance = strong(cast(variance, part), part)
+    variance = asarray(variance, part)
     deviation = sqrt(variance)
     if distribution == "normal":
         return _scaled(random.normal(key, shape, dtype), deviation)

@@ -1,6 +1,6 @@
 """NumPy's functions on arrays of this package, with JAX's rules of promotion."""
 
-from . import _methods
+from . import _methods, linalg
 from .abstract import ndarray
 from .arithmetic import (
     abs,
@@ -408,7 +408,7 @@ __all__ = [
     "int32", "int4", "int64", "int8", "int_", "integer", "interp", "intersect1d", "invert", "isclose", "iscomplex",
     "iscomplexobj", "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj",
     "isscalar", "issubdtype", "iterable", "ix_", "kaiser", "kron", "lcm", "ldexp", "left_shift", "less",
-    "less_equal", "lexsort", "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
+    "less_equal", "lexsort", "linalg", "linspace", "load", "log", "log10", "log1p", "log2", "logaddexp", "logaddexp2",
     "logical_and", "logical_not", "logical_or", "logical_xor", "logspace", "mask_indices", "matmul",
     "matrix_transpose", "matvec", "max", "maximum", "mean", "median", "meshgrid", "mgrid", "min", "minimum", "mod",
     "modf", "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum",

@@ -11,17 +11,22 @@ import numpy as np
 
 from .._jit import jit
 from .._promotion import as_shape, broadcast_shapes, cast, scalar_literal, shape_of, strong, type_of
-from ..ir import IncompatibleShapesError, aval_of, current_builder, dtypes
+from .._running import run_program
+from ..ir import Jaxpr, aval_of, current_builder, dtypes, stage
 from ..ir import ops as o
+from ..ir.config import config
+from ..rewrite import clean_up
 
 # From this many elements on, a sampler called on values is compiled as one program.
 COMPILE_FROM = 1 << 17
+_MOST_PROGRAMS = 500
 
 
 def sampler(*static: str, always: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator of a function (key words, *parameters, shape=, ...) -> samples.
+    """Decorator of a function (*operands, shape=, ...) -> array.
 
-    Called on values it is compiled where the shape is large, or always; a small one is done sooner by NumPy.
+    Called on values it is compiled where the shape is large, or always. A small one takes NumPy less time: its program
+    is kept, and run an operation after another.
 
     Args:
         static: the names of its keyword arguments, among them shape.
@@ -29,11 +34,22 @@ def sampler(*static: str, always: bool = False) -> Callable[[Callable[..., Any]]
     """
     def decorate(f: Callable[..., Any]) -> Callable[..., Any]:
         compiled = jit(f, static_argnames=static)
+        programs: dict[tuple, Jaxpr] = {}
 
         def call(*operands: Any, **named: Any) -> Any:
-            if current_builder() is None and (always or math.prod(named["shape"]) >= COMPILE_FROM):
+            if current_builder() is not None:
+                return f(*operands, **named)
+            if always or math.prod(named.get("shape", ())) >= COMPILE_FROM:
                 return compiled(*operands, **named)
-            return f(*operands, **named)
+            avals = [aval_of(x) for x in operands]
+            key = (config.enable_x64, *named.values(), *avals)
+            program = programs.get(key)
+            if program is None:
+                if len(programs) >= _MOST_PROGRAMS:
+                    programs.clear()
+                staged, _ = stage(lambda *xs: [f(*xs, **named)], avals, f.__name__)
+                program = programs[key] = clean_up(staged)
+            return run_program(program, operands)[0]
 
         return update_wrapper(call, f)
 
@@ -63,16 +79,17 @@ def shape_argument(name: str, shape: Any) -> tuple[int, ...]:
     return as_shape(shape, name)
 
 
+def broadcasts_to(own: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an array of a shape can be repeated to another."""
+    return len(own) <= len(shape) and all(m in (1, n) for m, n in zip(own[::-1], shape[::-1]))
+
+
 def fit(name: str, argument: str, x: Any, shape: tuple[int, ...]) -> Any:
     """A parameter broadcast to a shape, scalars left alone; ValueError where it does not fit."""
     own = shape_of(x)
     if not own or own == shape:
         return x
-    try:
-        fits = broadcast_shapes(name, [own, shape]) == shape
-    except IncompatibleShapesError:
-        fits = False
-    if not fits:
+    if not broadcasts_to(own, shape):
         raise ValueError(f"{name}: {argument} of shape {own} does not broadcast to shape {shape}")
     return o.broadcast(o.reshape(x, (1,) * (len(shape) - len(own)) + own), shape)
 

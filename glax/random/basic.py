@@ -30,7 +30,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
     >>> from glax import random
     >>> random.bits(random.key(0), (2,))
-    Array([4070199207, 2202812019], dtype=uint32)
+    Array([4070199207, 4202968722], dtype=uint32)
     """
     words = key_words("bits", key)
     found = dtypes.canonicalize(np.uint64 if dtype is None else dtype)
@@ -78,7 +78,7 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
 
     >>> from glax import random
     >>> random.uniform(random.key(0), (2,))
-    Array([0.947667  , 0.9785799], dtype=float32)
+    Array([0.947667 , 0.9785799], dtype=float32)
     """
     words = key_words("uniform", key)
     found = float_dtype("uniform", dtype)
@@ -112,7 +112,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
     >>> from glax import random
     >>> random.normal(random.key(0), (2,))
-    Array([1.6226422, 2.0252647], dtype=float32)
+    Array([1.622642 , 2.0252647], dtype=float32)
     """
     words = key_words("normal", key)
     return _sampled_normal(words, shape=shape_argument("normal", shape), dtype=float_dtype("normal", dtype, True))
@@ -158,7 +158,7 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
     >>> from glax import random
     >>> random.randint(random.key(0), (4,), 0, 10)
-    Array([1, 7, 2, 7], dtype=int32)
+    Array([9, 0, 2, 3], dtype=int32)
     """
     words, found = key_words("randint", key), int_dtype("randint", dtype)
     shape = shape_argument("randint", shape)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-
 from .._promotion import (
     as_index,
     as_shape,
-    broadcast_shapes,
     canonical_axis,
     scalar_literal,
     shape_of,
@@ -20,7 +18,7 @@ from ..ir import dtypes, is_value
 from ..ir import ops as o
 from ..lax import top_k
 from ..numpy import arange, asarray, searchsorted, take
-from .arguments import float_dtype, sampler
+from .arguments import broadcasts_to, float_dtype, sampler
 from .basic import check_mode, randint, uniform
 from .continuous import gumbel, gumbel_floats
 from .keys import key_words
@@ -45,7 +43,7 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
     >>> import glax.numpy as gnp
     >>> from glax import random
     >>> random.categorical(random.key(0), gnp.log(gnp.array([0.1, 0.2, 0.7])), shape=(5,))
-    Array([1, 2, 2, 2, 2], dtype=int32)
+    Array([1, 2, 2, 1, 2], dtype=int32)
     """
     words, mode = key_words("categorical", key), check_mode("categorical", mode)
     dtype = type_of("categorical: logits", logits).dtype
@@ -56,8 +54,8 @@ def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None, replac
     axis = canonical_axis(axis, len(own), "categorical")
     batch = own[:axis] + own[axis + 1:]
     shape = batch if shape is None else as_shape(shape, "categorical")
-    prefix, rest = shape[:len(shape) - len(batch)], shape[len(shape) - len(batch):]
-    if len(shape) < len(batch) or broadcast_shapes("categorical", [rest, batch]) != rest:
+    prefix, rest = shape[:max(0, len(shape) - len(batch))], shape[max(0, len(shape) - len(batch)):]
+    if len(rest) < len(batch) or not broadcasts_to(batch, rest):
         raise ValueError(f"categorical: shape must end with {batch}, that of logits without the axis, got {shape}")
     if not replace:
         return _distinct_categories(words, logits, axis, prefix, batch, mode)
@@ -99,7 +97,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
     >>> from glax import random
     >>> random.permutation(random.key(0), 5)
-    Array([4, 0, 3, 1, 2], dtype=int32)
+    Array([0, 1, 4, 3, 2], dtype=int32)
     """
     words = key_words("permutation", key)
     x = _population("permutation", x)
@@ -140,7 +138,7 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
 
     >>> from glax import random
     >>> random.choice(random.key(0), 10, (3,), replace=False)
-    Array([8, 5, 6], dtype=int32)
+    Array([0, 1, 8], dtype=int32)
     """
     words = key_words("choice", key)
     shape, mode = as_shape(shape, "choice"), check_mode("choice", mode)
@@ -164,7 +162,7 @@ def choice(key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = Non
         where = randint(words, shape, 0, count)
     else:
         where = _weighted(words, p, count, shape, replace, mode)
-    return strong(where, np.dtype(x.dtype)) if single else take(x, where, axis)
+    return strong(where, x.dtype) if single else take(x, where, axis)
 
 
 def _weighted(words: Any, p: Any, count: int, shape: tuple[int, ...], replace: bool, mode: str) -> Any:

@@ -28,7 +28,7 @@ def _rejected(square: Any, cube: Any, u: Any, d: Any) -> Any:
     return o.and_(o.ge(u, quick), o.ge(o.log(u), exact))
 
 
-def _one_log_gamma(key: Any, a: Any, log_space: bool) -> Any:
+def _one_gamma(key: Any, a: Any, log_space: bool) -> Any:
     """One draw by rejection (Marsaglia and Tsang, 2000). Where a < 1 it is made of one for a + 1."""
     dtype = aval_of(a).dtype
     zero, one = np.zeros((), dtype), np.ones((), dtype)
@@ -62,20 +62,21 @@ def _one_log_gamma(key: Any, a: Any, log_space: bool) -> Any:
     return o.mul(o.mul(d, cube), boost)
 
 
-@sampler("shape", "dtype", "log_space", always=True)
-def _sampled_gamma(key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_space: bool) -> Any:
-    count = math.prod(shape)
-    if not count:
-        return o.full(shape, 0, dtype)
-    keys, flat = split_key(key, (count,)), o.reshape(full(a, shape or (1,)), (count,))
-    return o.reshape(vmap(lambda k, a: _one_log_gamma(k, a, log_space))(keys, flat), shape)
+@sampler("shape", "log_space", always=True)
+def _sampled_gamma(key: Any, a: Any, shape: tuple[int], log_space: bool) -> Any:
+    """A draw for each element of a vector. All shapes of so many elements have one program in common."""
+    return vmap(lambda k, a: _one_gamma(k, a, log_space))(split_key(key, shape), a)
 
 
 def _gamma_of_parameter(name: str, key: Any, a: Any, shape: tuple[int, ...], dtype: np.dtype, log_space: bool) -> Any:
     """Samples as a function of a, of which the derivative is refused: that of a rejected draw would be wrong."""
     @custom_jvp
     def samples(a: Any) -> Any:
-        return _sampled_gamma(key, a, shape=shape, dtype=dtype, log_space=log_space)
+        count = math.prod(shape)
+        if not count:
+            return o.full(shape, 0, dtype)
+        flat = o.reshape(full(a, shape or (1,)), (count,))
+        return o.reshape(_sampled_gamma(key, flat, shape=(count,), log_space=log_space), shape)
 
     @samples.defjvp
     def refuse(primals: Any, tangents: Any) -> Any:

@@ -19,7 +19,10 @@ from ..ir import Tracer, aval_of, dtypes, is_value
 from ..ir import ops as o
 from ..lower import Array
 from ..tree_util import GetAttrKey, register_pytree_with_keys
+from .arguments import sampler
 from .threefry import UINT32, fold_word, key_of_seed, split_key
+
+_split, _folded, _seed_words = sampler("shape")(split_key), sampler()(fold_word), sampler()(key_of_seed)
 
 THREEFRY = "threefry2x32"
 _NAMES = (THREEFRY, "fry")
@@ -237,7 +240,7 @@ def _seeded(name: str, seed: Any, impl: Any, dtype: Any = None) -> Any:
     if aval_of(seed).shape:
         raise TypeError(f"{name}: the seed must be a scalar, got shape {aval_of(seed).shape}; glax.vmap maps it over "
                         f"seeds")
-    return key_of_seed(seed)
+    return _seed_words(seed)
 
 
 def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
@@ -257,7 +260,7 @@ def split(key: Any, num: int | tuple[int, ...] = 2) -> Any:
     [ 928981903 3453687069]
     """
     words = key_words("split", key)
-    return _as_given(key, split_key(words, as_shape(num, "split", "num")))
+    return _as_given(key, _split(words, shape=as_shape(num, "split", "num")))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -285,7 +288,7 @@ def fold_in(key: Any, data: Any) -> Any:
             got = aval_of(data).short() if is_value(data) else type(data).__name__
             raise TypeError(f"fold_in: data must be an integer scalar, got {got}; glax.vmap maps it over integers")
         word = o.convert_element_type(data, UINT32)
-    return _as_given(key, fold_word(words, word))
+    return _as_given(key, _folded(words, word))
 
 
 def key_data(keys: Any) -> Any:

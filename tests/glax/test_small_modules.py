@@ -1,0 +1,61 @@
+"""ops, numpy.linalg, flatten_util, errors."""
+
+import numpy as np
+import pytest
+
+import glax
+import glax.numpy as gnp
+
+
+@pytest.mark.parametrize("kind,of_nothing", [("sum", 0.), ("prod", 1.), ("max", -np.inf), ("min", np.inf)])
+def test_segments(kind, of_nothing):
+    data, ids = np.array([1., 5., 2., 7., 3.], np.float32), np.array([0, 2, 0, -1, 9])
+    reduce = getattr(glax.ops, f"segment_{kind}")
+    of_rows = {"sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min}[kind]
+    wanted = [of_rows([1., 2.]), of_nothing, 5.]
+    np.testing.assert_allclose(reduce(data, ids, 3), wanted)
+    np.testing.assert_allclose(glax.jit(lambda d: reduce(d, ids, num_segments=3))(data), wanted)
+    forward, reverse = (jac(lambda d: reduce(d, ids, 3))(data) for jac in (glax.jacfwd, glax.jacrev))
+    np.testing.assert_allclose(forward, reverse)
+    assert reduce(data, np.array([0, 1, 0, 1, 3])).shape == (4,)
+    with pytest.raises(ValueError, match="segment_ids"):
+        reduce(data, ids[:3], 3)
+
+
+@pytest.mark.parametrize("ord", [None, 0, 1, 2, 3, np.inf, -np.inf, 1.5])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_vector_norms(ord, axis):
+    x = np.array([[3., -4., 1.], [0., 2., -2.]], np.float32)
+    for keepdims in (False, True):
+        np.testing.assert_allclose(gnp.linalg.norm(x, ord, axis, keepdims), np.linalg.norm(x, ord, axis, keepdims),
+                                   rtol=1e-6)
+
+
+@pytest.mark.parametrize("ord", [None, "fro", 1, -1, np.inf, -np.inf])
+def test_matrix_norms(ord):
+    x = np.array([[[3., -4., 1.], [0., 2., -2.]], [[1., 1., 1.], [5., 0., 0.]]], np.float32)
+    for axes in ((0, 1), (1, 2), (2, 0), (-1, -2)):
+        for keepdims in (False, True):
+            np.testing.assert_allclose(gnp.linalg.norm(x, ord, axes, keepdims), np.linalg.norm(x, ord, axes, keepdims),
+                                       rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="singular"):
+        gnp.linalg.norm(x[0], 2)
+
+
+def test_ravel_pytree():
+    values = {"a": gnp.arange(3), "b": [gnp.ones((2, 2)), 5.]}
+    vector, unravel = glax.flatten_util.ravel_pytree(values)
+    assert vector.shape == (8,) and vector.dtype == np.float32
+    again = unravel(vector * 2)
+    assert again["a"].dtype == np.int32 and float(again["b"][1]) == 10.
+    slope = glax.grad(lambda v: (unravel(v)["b"][0] ** 2).sum())(vector)
+    np.testing.assert_allclose(slope, [0, 0, 0, 2, 2, 2, 2, 0])
+    with pytest.raises(ValueError, match="8 elements"):
+        unravel(vector[:3])
+
+
+def test_arrays_and_tracers_are_instances_of_array():
+    seen = []
+    glax.jit(lambda x: seen.append(isinstance(x, glax.Array)) or x)(1.)
+    assert seen == [True] and isinstance(gnp.ones(2), glax.Array) and not isinstance(np.ones(2), glax.Array)
+    assert issubclass(glax.errors.TracerBoolConversionError, TypeError)
