@@ -19,8 +19,8 @@ def block_until_ready(x: Any) -> Any:
     >>> glax.block_until_ready({"a": gnp.ones(2)})
     {'a': Array([1., 1.], dtype=float32)}
     """
-    for leaf in tree.flatten(x)[0]:
-        if type(leaf) is Array:
+    for leaf in (x,) if type(x) is Array else tree.fast_flatten(x, None)[0]:
+        if type(leaf) is Array and leaf._value is None:
             leaf.block_until_ready()
     return x
 

@@ -3,10 +3,23 @@
 Rules assume that floating-point warnings are off: evaluate_jaxpr sees to it, and so must whoever calls them singly.
 """
 
-from . import call, control, convert, custom, effects, elementwise, indexing, linear, random, reduction, shape
+from . import (
+    call,
+    checks,
+    control,
+    convert,
+    custom,
+    effects,
+    elementwise,
+    indexing,
+    linear,
+    random,
+    reduction,
+    shape,
+)
 from .evaluate import Runner, evaluate_jaxpr, run_jaxpr, run_jaxpr_with, step_jaxpr
 
 __all__ = [
-    "Runner", "call", "control", "convert", "custom", "effects", "elementwise", "evaluate_jaxpr", "indexing",
-    "linear", "random", "reduction", "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
+    "Runner", "call", "checks", "control", "convert", "custom", "effects", "elementwise", "evaluate_jaxpr",
+    "indexing", "linear", "random", "reduction", "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
 ]

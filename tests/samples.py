@@ -55,7 +55,7 @@ def samples() -> list[Sample]:
     """All cases, in a fixed order."""
     made, numbers = [], {}
     families = (_unary(), _binary(), _other_elementwise(), _shape(), _reductions(), _indexing(), _linear(),
-                _random(), _calls(), _custom(), _implicit(), _control(), _effects())
+                _random(), _calls(), _custom(), _implicit(), _checks(), _control(), _effects())
     for op, operands, differentiable in chain(*families):
         operands = tuple(_frozen(x) for x in operands)
         if isinstance(differentiable, bool):
@@ -571,6 +571,11 @@ def _solver(back: bool) -> Any:
         return [o.concatenate([o.reshape(o.div(x, scale), (1,)) for x in xs], 0)]
 
     return _program(solve, ((2, 2), F64), ((2,), F64))
+
+
+def _checks() -> Iterator[Case]:
+    yield o.Check("{} or {x}", ("x",), debug=True), [np.array(True), np.array(2, F32), np.array(3, I32)], False
+    yield o.Check("mapped", (), "nan", True, ((2,),)), [np.array([True, True]), np.array([0, 1], I32)], False
 
 
 # ---- control flow ----------------------------------------------------------------------------------------------

@@ -2,5 +2,6 @@
 
 from .._callbacks import io_callback
 from .._safe_where import safe_where
+from . import checkify
 
-__all__ = ["io_callback", "safe_where"]
+__all__ = ["checkify", "io_callback", "safe_where"]

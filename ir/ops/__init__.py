@@ -2,6 +2,7 @@
 
 from .call import *
 from .checkpoint import *
+from .checks import *
 from .control import *
 from .custom import *
 from .effects import *

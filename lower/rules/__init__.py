@@ -1,7 +1,7 @@
 """How each operation is written in StableHLO, by family."""
 
-from . import call, control, custom, effects, elementwise, indexing, linear, reduction, shape
+from . import call, checks, control, custom, effects, elementwise, indexing, linear, reduction, shape
 
 __all__ = [
-    "call", "control", "custom", "effects", "elementwise", "indexing", "linear", "reduction", "shape",
+    "call", "checks", "control", "custom", "effects", "elementwise", "indexing", "linear", "reduction", "shape",
 ]

@@ -54,7 +54,7 @@ JITTED = [(e, v) for e, v in FACTS if "(KEY" in e and "x64" not in e and "3000" 
 
 
 def test_compiled_numbers_are_the_same():
-    facts = dict(JITTED[::3])
+    facts = dict(JITTED[::5])
     names = list(facts)
     compiled = glax.jit(lambda key: [evaluated(e, key) for e in names])(random.PRNGKey(1701))
     for expression, found in zip(names, compiled):
