@@ -1,6 +1,5 @@
 """jaxpr -> jaxpr: differentiation, vectorisation, partial evaluation, and clean-ups."""
 
-from . import dce_custom, partial_eval_custom
 from .checkify import checkify
 from .clean_up import clean_up
 from .cse import cse
@@ -18,6 +17,6 @@ from .vjp import vjp
 from .vmap import BatchAxis, vmap
 
 __all__ = [
-    "BatchAxis", "checkify", "clean_up", "cse", "dce", "dce_custom", "fold", "inline", "jit", "jvp", "linearize",
-    "partial_eval", "partial_eval_custom", "safe_where", "simplify", "transpose", "vjp", "vmap",
+    "BatchAxis", "checkify", "clean_up", "cse", "dce", "fold", "inline", "jit", "jvp", "linearize",
+    "partial_eval", "safe_where", "simplify", "transpose", "vjp", "vmap",
 ]

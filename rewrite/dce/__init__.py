@@ -1,6 +1,6 @@
 """Dead code elimination: the rewrite, and its rules by family."""
 
-from . import call, control, reduction
+from . import call, control, custom, reduction
 from .transform import dce
 
-__all__ = ["call", "control", "dce", "reduction"]
+__all__ = ["call", "control", "custom", "dce", "reduction"]

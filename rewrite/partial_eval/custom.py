@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from ..ir import Builder, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, building, partial_eval_rule
-from ..ir import ops as o
-from .dce import dce
-from .inline import inline
-from .partial_eval import partial_eval
+from ...ir import Builder, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, building, partial_eval_rule
+from ...ir import ops as o
+from ..dce import dce
+from ..inline import inline
+from .transform import partial_eval
 
 Parts = tuple[list[Eqn], list[Eqn], list[bool]]
 Fresh = Callable[[ShapedArray], Var]

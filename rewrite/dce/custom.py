@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..ir import Eqn, dce_rule
-from ..ir import ops as o
-from .dce import dce
+from ...ir import Eqn, dce_rule
+from ...ir import ops as o
+from .transform import dce
 
 
 @dce_rule.register(o.Checkpoint)
