@@ -1,10 +1,10 @@
 """Train a recurrent network to write English, a letter at a time.
 
-usage: python examples/lstm_text.py [--steps 600] [--units 192] [--quick]
+usage: python examples/lstm_text.py [--steps 600] [--units 128] [--quick]
 
-The text is Python's own help pages. The network is an LSTM: ``lax.scan`` goes along the letters of a window, and reverse
-mode goes back along it. Adam is in optimisers.py. The script prints the loss, in bits a letter, and what the network
-writes after some words, before and after training.
+The text is Python's own help pages. The network is an LSTM: ``lax.scan`` goes along the letters of a window, and
+reverse mode goes back along it. Adam is in optimisers.py. The script prints the loss, in bits a letter, and what the
+network writes after some words, before and after training.
 """
 
 from __future__ import annotations
@@ -99,10 +99,10 @@ def train(params, codes: np.ndarray, steps: int, batch: int, length: int, rate: 
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--units", type=int, default=192)
+    parser.add_argument("--units", type=int, default=128)
     parser.add_argument("--quick", action="store_true", help="a small network and few steps")
     args = parser.parse_args(argv)
-    steps, units, batch, length = (40, 48, 16, 32) if args.quick else (args.steps, args.units, 32, 96)
+    steps, units, batch, length = (40, 48, 16, 32) if args.quick else (args.steps, args.units, 32, 64)
     codes = help_pages()
     held_out = codes[-len(codes) // 20:]
     key, sample_key = random.split(random.key(0))

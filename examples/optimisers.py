@@ -18,8 +18,8 @@ class Adam(NamedTuple):
 
 def adam(params) -> Adam:
     """The state before the first step."""
-    zeros = glax.tree.map(gnp.zeros_like, params)
-    return Adam(gnp.zeros((), "int32"), zeros, zeros)
+    mean, square = glax.tree.map(gnp.zeros_like, params), glax.tree.map(gnp.zeros_like, params)
+    return Adam(gnp.zeros((), "int32"), mean, square)
 
 
 def adam_step(params, state: Adam, slopes, rate, keep_mean: float = .9, keep_square: float = .999):

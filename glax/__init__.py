@@ -32,17 +32,21 @@ from ._grid import rules
 from ._inspect import ShapeDtypeStruct, eval_shape, make_jaxpr
 from ._jacobians import hessian, jacfwd, jacrev
 from ._jit import jit
+from ._nan_checks import debug_infs, debug_nans
 from ._reverse import grad, linear_transpose, value_and_grad, vjp
 from ._values import (
     block_until_ready,
+    clear_caches,
     default_backend,
     device_count,
     device_get,
     device_put,
     devices,
+    disable_jit,
     live_arrays,
     local_device_count,
     local_devices,
+    typeof,
 )
 from ._vmap import vmap
 from .custom_derivatives import closure_convert, custom_gradient
@@ -54,10 +58,11 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
-    "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient", "custom_jvp",
-    "custom_vjp", "debug", "default_backend", "device_count", "device_get", "device_put", "devices", "enable_x64",
-    "errors", "eval_shape", "experimental", "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
-    "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
-    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite",
-    "rules", "scipy", "tree", "tree_util", "value_and_grad", "vjp", "vmap",
+    "clear_caches", "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient",
+    "custom_jvp", "custom_vjp", "debug", "debug_infs", "debug_nans", "default_backend", "device_count",
+    "device_get", "device_put", "devices", "disable_jit", "enable_x64", "errors", "eval_shape", "experimental",
+    "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
+    "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
+    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "tree", "tree_util",
+    "typeof", "value_and_grad", "vjp", "vmap",
 ]

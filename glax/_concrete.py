@@ -14,11 +14,12 @@ import numpy as np
 from . import _tracer_conversions
 from ._running import asarray, run_operation
 from .ir import Builder, Eqn, Literal, Tracer
-from .ir.staging import not_staging
+from .ir.staging import current_builder, not_staging, require_open
 
 
 def answer(tracer: Tracer) -> np.ndarray | None:
     """The contents of a tracer, None where they depend on an argument that is not concrete."""
+    require_open(tracer, current_builder())
     try:
         with not_staging():
             return asarray(_value(tracer)).value()

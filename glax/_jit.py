@@ -35,12 +35,13 @@ _execute, _put = xla.execute, xla.put
 class _Entry:
     """A function staged for one kind of call: its program, and its executable once it has been run."""
 
-    __slots__ = ("staged", "jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
+    __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
                  "in_avals", "out_avals", "single", "name", "constants")
 
     def __init__(self, staged: Staged, donated: Sequence[int], name: str):
-        self.staged = staged
-        self.jaxpr, self.captured, self.out_tree = staged.jaxpr, staged.captured, staged.out_tree
+        self.jaxpr, self.out_tree = staged.jaxpr, staged.out_tree
+        # The caller may write to a NumPy array after it was captured.
+        self.captured = [asarray(x) if isinstance(x, np.ndarray) else x for x in staged.captured]
         self.donated = tuple(i + len(staged.captured) for i in donated)
         self.name = name
         self.program: CompiledProgram | None = None

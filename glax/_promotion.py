@@ -31,7 +31,8 @@ _DTYPE_OF_SCALAR = {
 def scalar_literal(value: Any, dtype: np.dtype, weak: bool = False) -> Literal:
     """The literal of a Python scalar in a dtype. An int beyond a narrow integer dtype wraps around; OverflowError where
     it is beyond the default integer dtype as well."""
-    key = (type(value), value or repr(value), dtype, weak)  # zeros by their text: 0.0 and -0.0 are equal keys
+    # Zeros and complex numbers go by their text: 0.0 and -0.0, and 1+0j and 1-0j, are equal keys.
+    key = (type(value), repr(value) if not value or type(value) is complex else value, dtype, weak)
     found = _LITERALS.get(key)
     if found is None:
         if len(_LITERALS) >= _MOST_LITERALS:

@@ -20,7 +20,7 @@ from ._calls import (
     unflatten_aux,
 )
 from ._forward import FLOAT0, as_tangent, check_tangent, spread
-from .ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, dtypes, stage, tree
+from .ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, dtypes, is_value, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .tree_util import Partial
@@ -278,6 +278,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
 
 def type_of_leaf(what: str, x: Any) -> ShapedArray:
     """The type of an array, or of anything with a shape and a dtype."""
+    if is_value(x):
+        return aval_of(x)
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return ShapedArray(x.shape, dtypes.canonicalize(x.dtype), getattr(x, "weak_type", False))
     try:

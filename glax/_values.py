@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
 from ._running import asarray
-from .ir import current_builder, tree
-from .lower import Array
+from .ir import ShapedArray, aval_of, current_builder, tree
+from .ir.config import config
+from .lower import Array, executables, from_buffer
 from .lower import jaxlib_adapter as xla
 
 
@@ -33,7 +35,6 @@ def device_put(x: Any, device: Any = None) -> Any:
 
 
 def _put(leaf: Any, device: Any) -> Array:
-    from .lower import from_buffer
     array = asarray(leaf)
     if device is None or device == array.device:
         return array
@@ -43,6 +44,33 @@ def _put(leaf: Any, device: Any) -> Array:
 def device_get(x: Any) -> Any:
     """A tree of Arrays as a tree of NumPy arrays."""
     return tree.map_tree(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
+
+
+def clear_caches() -> None:
+    """Forget all executables in memory; functions made by jit compile again when they are next called."""
+    executables.clear()
+
+
+def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
+    """A context in which functions made by jit run as plain Python, an operation at a time, to look into them.
+
+    >>> import glax
+    >>> with glax.disable_jit():
+    ...     y = glax.jit(lambda x: float(x) + 1)(2.)
+    >>> y
+    3.0
+    """
+    return config.override(disable_jit=disable)
+
+
+def typeof(x: Any) -> ShapedArray:
+    """The type of a value, staged or not.
+
+    >>> import glax
+    >>> glax.typeof(1.)
+    ShapedArray(float32[], weak_type=True)
+    """
+    return aval_of(x)
 
 
 def devices() -> list[Any]:

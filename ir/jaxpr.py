@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from pyrsistent import PVector, pvector
 
+from .errors import InvalidJaxpr
 from .types import NO_EFFECTS, Effect, ShapedArray, shaped_array
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ class ClosedJaxpr:
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[object] = ()):
         object.__setattr__(self, "jaxpr", jaxpr)
-        object.__setattr__(self, "consts", tuple(consts))
+        object.__setattr__(self, "consts", tuple([_frozen(c) for c in consts]))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("a ClosedJaxpr is immutable")
@@ -266,11 +267,23 @@ class ClosedJaxpr:
     __repr__ = __str__
 
 
+def _frozen(value: object) -> object:
+    """A copy of a NumPy array that may be written to; anything else as it is."""
+    if not isinstance(value, np.ndarray) or not value.flags.writeable:
+        return value
+    copied = value.copy()
+    copied.flags.writeable = False
+    return copied
+
+
 def effects_of(eqns: Iterable[Eqn]) -> frozenset[Effect]:
     found = NO_EFFECTS
-    for eqn in eqns:
-        if eqn.op.effects is not NO_EFFECTS:
-            found = found | eqn.op.effects
+    try:
+        for eqn in eqns:
+            if eqn.op.effects is not NO_EFFECTS:
+                found = found | eqn.op.effects
+    except (AttributeError, TypeError) as error:
+        raise InvalidJaxpr(f"{eqn!r:.200} is not an equation whose operation has effects: {error}") from error
     return found
 
 

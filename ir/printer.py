@@ -31,7 +31,11 @@ def variable_name(index: int) -> str:
 
     >>> [variable_name(i) for i in (0, 25, 26, 27)]
     ['a', 'z', 'ba', 'bb']
+
+    What is no index, in a program that breaks the rules, is shown as it is.
     """
+    if not isinstance(index, int) or index < 0:
+        return f"<{index!r}>"
     name = _LETTERS[index % 26]
     while index := index // 26:
         name = _LETTERS[index % 26] + name

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from . import dtypes
 from .collector import without_collector
 from .errors import UnexpectedTracerError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
-from .operation import Operation, abstract_eval
+from .operation import OPERATIONS, Operation, abstract_eval, require_operand_count
 from .types import ShapedArray, shaped_array
 
 
@@ -62,6 +62,16 @@ class Tracer:
 
     def __repr__(self) -> str:
         return f"Tracer<{self.aval.short()}>"
+
+    def __copy__(self) -> Tracer:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a staged value of type {self.aval.short()} cannot be pickled while staging "
+                        f"{self.builder.what}: it has no contents yet. Pickle what the finished function returns.")
 
 
 class _LookUp:
@@ -111,7 +121,11 @@ class Builder:
         inputs = []
         for x in operands:
             inputs.append(x.atom if type(x) is Tracer and x.builder is self else self.atom(x))
-        out = abstract_eval[type(op)](op, *[a.aval for a in inputs])
+        try:
+            out = abstract_eval[type(op)](op, *[a.aval for a in inputs])
+        except TypeError:
+            require_operand_count(op, len(inputs))
+            raise
         source = self.source
         if source is LOOK_UP:
             source = user_source()
@@ -161,6 +175,9 @@ class Builder:
         env: list[Atom | None] = [self.atom(x) for x in operands]
         if len(env) != len(jaxpr.in_binders):
             raise TypeError(f"a program of {len(jaxpr.in_binders)} inputs was given {len(env)} operands")
+        for position, (_, aval) in enumerate(jaxpr.in_binders):
+            if env[position].aval is not aval:
+                env[position] = self._fitted(env[position], aval, position)
         count = self.count
         append = self.eqns.append
         put = env.append
@@ -176,6 +193,20 @@ class Builder:
         self.count = count
         outs = [env[a[0]] if type(a) is Var else a for a in jaxpr.outs]
         return [Tracer(self, a, a.aval) for a in outs]
+
+    def _fitted(self, atom: Atom, aval: ShapedArray, position: int) -> Atom:
+        """The atom with the weakness of an input's type, whose shape and dtype it must have."""
+        got = atom.aval
+        if got == aval:
+            return atom
+        if (got.shape, got.dtype) != (aval.shape, aval.dtype):
+            raise TypeError(f"input {position} of a program must be {aval.short()}, got {got.short()}")
+        if type(atom) is Literal:
+            return Literal(atom.value, aval)
+        var = self._new_var(aval)
+        convert = OPERATIONS["convert_element_type"](aval.dtype, aval.weak_type)
+        self.eqns.append(Eqn(convert, (atom,), (var,), user_source() if self.source is LOOK_UP else self.source))
+        return var
 
     def close(self, outs: Sequence[Any]) -> tuple[Jaxpr, list[Any]]:
         """The finished program and the captured values, which are its leading inputs."""
@@ -341,8 +372,9 @@ def literal_of(x: Any) -> Literal | None:
     """The literal for a Python or NumPy scalar; None for values that are not written in place."""
     kind = type(x)
     if kind in _PYTHON_SCALARS:
-        # Zero is left out of the cache: 0.0 and -0.0 are equal keys. So is NaN, which is never found again.
-        key = (kind, x, dtypes.config.enable_x64) if x else None
+        # What is equal to another in spite of a sign is left out of the cache: zero, and complex numbers, whose parts
+        # may be zero. So is NaN, which is never found again.
+        key = (kind, x, dtypes.config.enable_x64) if x and kind is not complex else None
         found = _SCALARS.get(key) if key else None
         if found is None:
             value, weak = dtypes.coerce_scalar(x)

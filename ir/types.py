@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
+from operator import index
 
 import numpy as np
 
@@ -14,6 +16,10 @@ class ShapedArray:
 
     Instances are interned, so equal types are nearly always the same object and comparing them is cheap; equality
     is by content all the same. They are immutable.
+
+    Raises:
+        TypeError: a dimension is not an integer, or the dtype not a dtype.
+        ValueError: a dimension is negative.
 
     >>> ShapedArray((2, 3), "float32")
     ShapedArray(float32[2,3])
@@ -27,8 +33,10 @@ class ShapedArray:
     weak_type: bool
 
     def __new__(cls, shape: tuple[int, ...], dtype: np.dtype | str | type, weak_type: bool = False) -> ShapedArray:
-        dtype = np.dtype(dtype)
-        return shaped_array(tuple(int(d) for d in shape), dtype, bool(weak_type))
+        sizes = tuple(map(index, shape))
+        if sizes and min(sizes) < 0:
+            raise ValueError(f"a shape must have no negative dimension, got {sizes}")
+        return shaped_array(sizes, np.dtype(dtype), bool(weak_type))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ShapedArray is immutable; make another with .update({name}=...)")
@@ -101,6 +109,24 @@ def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = Fals
         setter(found, "_text", None)
         _INTERNED[key] = found
     return found
+
+
+def type_fault(aval: object) -> str | None:
+    """What is wrong with a value where a type is expected, None where nothing is."""
+    if type(aval) is not ShapedArray:
+        return f"{aval!r:.200} is not a ShapedArray"
+    return _fault_of_array(aval.shape, aval.dtype, tuple(map(type, aval.shape)))
+
+
+@lru_cache(maxsize=8192)
+def _fault_of_array(shape: tuple, dtype: object, kinds: tuple[type, ...]) -> str | None:
+    if any(kind is not int for kind in kinds) or any(n < 0 for n in shape):
+        return f"the shape {shape!r} is not a tuple of integers that are not negative"
+    try:
+        dtypes.short_name(dtype)
+    except TypeError as error:
+        return str(error)
+    return None
 
 
 class Effect:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ir import Builder, Jaxpr, PlainSource, ShapedArray, Source, Var, assemble, aval_of, building, current_builder
-from ..ir import ops as o
+from ..ir import Builder, Jaxpr, PlainSource, ShapedArray, Source, Var, assemble, building, current_builder
 
 
 def cut(items: Sequence[Any], *sizes: int) -> list[list[Any]]:
@@ -95,8 +94,4 @@ def program_of(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 def splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
     """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness."""
-    fitting = []
-    for v, x in zip(jaxpr.in_binders, operands, strict=True):
-        same = aval_of(x) == v.aval
-        fitting.append(x if same else o.convert_element_type(x, v.aval.dtype, v.aval.weak_type))
-    return current_builder().splice(jaxpr, fitting)
+    return current_builder().splice(jaxpr, operands)

@@ -20,6 +20,7 @@ from ...ir import (
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
 from ..passes import for_each, rewrite_pass
+from ..weakness import with_weakness_of
 
 
 @rewrite_pass
@@ -75,7 +76,7 @@ def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool],
             keep = type(tangent) is not Zero or (wanted and is_inexact(a.aval))
             out_nonzero.append(keep)
             if keep:
-                out_tangents.append(instantiate(tangent))
+                out_tangents.append(with_weakness_of(a.aval, instantiate(tangent)))
         return builder.close(outs + out_tangents)[0], out_nonzero
 
 

@@ -25,6 +25,7 @@ from ...ir.operation import expand_rule
 from ...ir.ops import add
 from ...ir.staging import aval_of
 from ..passes import for_each, rewrite_pass
+from ..weakness import with_weakness_of
 
 
 @rewrite_pass
@@ -60,7 +61,9 @@ def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence
             _transpose_equation(builder, eqn, env, cotangents)
         results = [cotangents.get(v.index, Zero(v.aval)) for v, flag in zip(jaxpr.in_binders, linear) if flag]
         keep = [wanted or type(ct) is not Zero for ct, wanted in zip(results, for_each(instantiate_outputs, results))]
-        return builder.close([instantiate(ct) for ct, kept in zip(results, keep) if kept])[0], keep
+        avals = [v.aval for v, flag in zip(jaxpr.in_binders, linear) if flag]
+        outs = [with_weakness_of(aval, instantiate(ct)) for ct, aval, kept in zip(results, avals, keep) if kept]
+        return builder.close(outs)[0], keep
 
 
 def _run_what_is_not_linear(builder: Builder, jaxpr: Jaxpr, env: list[Any]) -> list[Eqn]:

@@ -33,20 +33,23 @@ def use_leaked():
 
 CASES = {
     "grad of a string": (lambda: glax.grad(lambda x: x)("text"), TypeError, ["argument 0", "'text'"]),
-    "grad of an integer": (lambda: glax.grad(lambda p: p["n"] * 1.)({"n": 3}), TypeError, ["['n']", "int32", "allow_int"]),
+    "grad of an integer": (
+        lambda: glax.grad(lambda p: p["n"] * 1.)({"n": 3}), TypeError, ["['n']", "int32", "allow_int"]),
     "grad of a vector output": (lambda: glax.grad(lambda x: x)(gnp.ones(3)), TypeError, ["scalar", "(3,)"]),
     "grad of an integer output": (lambda: glax.grad(lambda x: 3)(1.), TypeError, ["int32"]),
     "grad of a tuple output": (lambda: glax.grad(lambda x: (x, x))(1.), TypeError, ["scalar", "has_aux"]),
     "grad without its argument": (lambda: glax.grad(lambda x, y: x, 2)(1., 2.), ValueError, ["argnums", "2"]),
     "grad of no function": (lambda: glax.grad(3), TypeError, ["function", "3"]),
     "aux that is none": (lambda: glax.grad(lambda x: x, has_aux=True)(1.), TypeError, ["has_aux", "pair"]),
-    "jvp trees differ": (lambda: glax.jvp(lambda d: d["a"], ({"a": 1.},), ({"b": 1.},)), TypeError, ["tangents", "keys a"]),
+    "jvp trees differ": (
+        lambda: glax.jvp(lambda d: d["a"], ({"a": 1.},), ({"b": 1.},)), TypeError, ["tangents", "keys a"]),
     "jvp shapes differ": (lambda: glax.jvp(gnp.sin, (gnp.ones(3),), (gnp.ones(2),)), ValueError, ["(3,)", "(2,)"]),
     "jvp dtypes differ": (lambda: glax.jvp(gnp.sin, (1.,), (np.int32(1),)), TypeError, ["float32", "int32"]),
     "jvp not tuples": (lambda: glax.jvp(gnp.sin, 1., 1.), TypeError, ["primals", "tuple"]),
     "cotangent tree": (lambda: glax.vjp(lambda x: (x, x), 1.)[1](1.), ValueError, ["cotangent", "tree"]),
     "cotangent shape": (lambda: glax.vjp(gnp.sin, gnp.ones(3))[1](gnp.ones(2)), ValueError, ["cotangent", "(3,)"]),
-    "vmap sizes differ": (lambda: glax.vmap(gnp.add)(gnp.ones(3), gnp.ones(4)), ValueError, ["args[0]", "args[1]", "3", "4"]),
+    "vmap sizes differ": (
+        lambda: glax.vmap(gnp.add)(gnp.ones(3), gnp.ones(4)), ValueError, ["args[0]", "args[1]", "3", "4"]),
     "vmap axis out of range": (lambda: glax.vmap(gnp.sin, in_axes=2)(gnp.ones(3)), ValueError, ["axis 2", "args[0]"]),
     "vmap in_axes count": (lambda: glax.vmap(gnp.add, in_axes=(0,))(1., 2.), ValueError, ["in_axes", "1", "2"]),
     "vmap in_axes tree": (
@@ -62,7 +65,8 @@ CASES = {
         lambda: glax.jit(lambda x, n: x, static_argnums=1)(1., [1]), NonHashableStaticError, ["position 1", "list"]),
     "static name": (lambda: glax.jit(lambda x: x, static_argnames="n"), ValueError, ["static_argnames", "'n'"]),
     "leaked tracer": (use_leaked, UnexpectedTracerError, ["jit of leak", "test_errors.py"]),
-    "bool": (lambda: glax.jit(lambda x: x if x > 0 else -x)(1.), TracerBoolConversionError, ["lax.cond", "test_errors.py"]),
+    "bool": (
+        lambda: glax.jit(lambda x: x if x > 0 else -x)(1.), TracerBoolConversionError, ["lax.cond", "test_errors.py"]),
     "index": (lambda: glax.jit(lambda n: [1, 2][n])(1), TracerIntegerConversionError, ["static_argnums"]),
     "float": (lambda: glax.vmap(lambda x: float(x))(gnp.ones(2)), ConcretizationTypeError, ["float", "vmap"]),
     "numpy": (lambda: glax.grad(lambda x: np.sin(np.asarray(x)))(1.), TracerArrayConversionError, ["numpy"]),

@@ -236,8 +236,8 @@ def test_x64_switch():
 
 def test_results_do_not_alias_what_the_caller_can_write():
     x = np.zeros(4096, np.float32)
-    results = [gnp.asarray(x), glax.jit(lambda v: v)(x), glax.vmap(lambda v: v)(x), glax.jvp(lambda v: v, (x,), (x,))[0],
-               glax.device_put(x), glax.vjp(lambda v: v * 1., x)[0]]
+    results = [gnp.asarray(x), glax.jit(lambda v: v)(x), glax.vmap(lambda v: v)(x), glax.device_put(x),
+               glax.jvp(lambda v: v, (x,), (x,))[0], glax.vjp(lambda v: v * 1., x)[0]]
     x[:] = -1.
     for result in results:
         near(result, np.zeros(4096))
@@ -282,3 +282,55 @@ def test_nothing_is_computed_when_nobody_asks(monkeypatch):
     assert not asked
     glax.grad(lambda x: gnp.sin(x) * x if x > 0 else x)(2.)
     assert asked
+
+
+@pytest.mark.parametrize("point", [2., np.float32(2.)])
+def test_transformed_programs_are_well_formed_for_weak_and_strong_arguments(point):
+    f = lambda x: lax.cond(x > 0, lambda x: gnp.sin(x) ** 2 - 3., lambda x: x, x) * 2
+    directional = lambda f: lambda x: glax.jvp(f, (x,), (x,))[1]
+    row = lambda f: lambda x: glax.vmap(f)(gnp.stack([x, x]))[0]
+    linear = lambda f: lambda x: glax.linearize(f, x)[1](x)
+    pulled = lambda f: lambda x: glax.vjp(f, x)[1](1.)[0]
+    steps = [glax.grad, directional, row, glax.jit, linear, glax.checkpoint, pulled]
+    for first in steps:
+        for second in steps:
+            with glax.config.override(check_rewrites=True):
+                check(glax.make_jaxpr(second(first(f)))(point))
+
+
+def test_derivatives_by_weak_scalars_are_weak():
+    loss = lambda b, w: gnp.sum(gnp.ones(3) * b * w)
+    slopes = glax.grad(loss, (0, 1))(0., gnp.ones(3))
+    assert slopes[0].weak_type and not slopes[1].weak_type
+    assert glax.grad(glax.grad(lambda x: x ** 2))(1.).weak_type
+    assert glax.jacrev(lambda x: x * 2)(1.).weak_type and glax.jvp(lambda x: x * 2, (1.,), (1.,))[1].weak_type
+    assert (gnp.ones((), gnp.bfloat16) * slopes[0]).dtype == gnp.bfloat16
+
+
+def test_programs_keep_the_values_that_were_captured():
+    table = np.ones(3, np.float32)
+    program = glax.make_jaxpr(lambda x: x * table)(gnp.ones(3))
+    traced = glax.jit(lambda x: x * table).trace(gnp.ones(3))
+    found, text = {program}, str(program)
+    table[:] = 5.
+    assert program in found and str(program) == text
+    near(traced.lower().compile()(gnp.ones(3)), np.ones(3))
+
+
+def test_constants_that_differ_in_the_sign_of_zero():
+    near(np.asarray(gnp.log(-1 + 0j)).imag, np.pi)
+    near(np.asarray(gnp.log(complex(-1, -0.))).imag, -np.pi)
+
+
+def test_double_precision_arrays_outlive_the_x64_mode():
+    with glax.enable_x64(True):
+        x = gnp.arange(3.)
+    f = glax.jit(lambda y: y * 2)
+    assert f.lower(x).compile()(x).dtype == f(x).dtype == glax.eval_shape(f, x).dtype == np.float64
+
+
+def test_leaked_values_do_not_answer():
+    leaked = []
+    glax.grad(lambda x: leaked.append(x) or x)(1.)
+    with pytest.raises(glax.errors.UnexpectedTracerError):
+        float(leaked[0])
