@@ -20,6 +20,7 @@ from . import (
     random,
     rewrite,
     scipy,
+    stages,
     tree,
     tree_util,
 )
@@ -63,6 +64,6 @@ __all__ = [
     "device_get", "device_put", "devices", "disable_jit", "enable_x64", "errors", "eval_shape", "experimental",
     "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
     "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
-    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "tree", "tree_util",
-    "typeof", "value_and_grad", "vjp", "vmap",
+    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "stages", "tree",
+    "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]

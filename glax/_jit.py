@@ -1,19 +1,18 @@
-"""Compiled functions: jit, and the stages between a function and an executable."""
+"""Compiled functions: jit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ._calls import Staged, function_name, leaf_avals, require_callable, stage_function
+from ._calls import function_name, leaf_avals, require_callable, stage_function
 from ._inspect import shape_of
 from ._nan_checks import run_checked
 from ._reverse import type_of_leaf
-from ._running import asarray
 from ._static import (
     as_tuple,
     check_names,
@@ -22,56 +21,12 @@ from ._static import (
     resolve_positions,
     with_static,
 )
-from .ir import ClosedJaxpr, Tracer, bind, current_builder, tree
+from .ir import Tracer, bind, current_builder, tree
 from .ir import ops as o
 from .ir.config import config
 from .ir.staging import current
-from .lower import Array, CompiledProgram, compile_program, from_buffer, lower
-from .lower import jaxlib_adapter as xla
-
-_execute, _put = xla.execute, xla.put
-
-
-class _Entry:
-    """A function staged for one kind of call: its program, and its executable once it has been run."""
-
-    __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
-                 "in_avals", "out_avals", "single", "name", "constants")
-
-    def __init__(self, staged: Staged, donated: Sequence[int], name: str):
-        self.jaxpr, self.out_tree = staged.jaxpr, staged.out_tree
-        # The caller may write to a NumPy array after it was captured.
-        self.captured = [asarray(x) if isinstance(x, np.ndarray) else x for x in staged.captured]
-        self.donated = tuple(i + len(staged.captured) for i in donated)
-        self.name = name
-        self.program: CompiledProgram | None = None
-        self.single = tree.is_leaf_def(staged.out_tree)
-
-    def compile(self) -> None:
-        self.program = compile_program(self.jaxpr, self.donated, self.name)
-        self.executable, self.handlers = self.program.executable, self.program.handlers
-        self.in_avals, self.out_avals = self.jaxpr.in_avals[len(self.captured):], self.program.out_avals
-        self.constants = [asarray(x).buffer() for x in self.captured]
-
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """The output for arrays of the types it was compiled for."""
-        buffers = []
-        for x, aval in zip(leaves, self.in_avals):
-            if type(x) is Array:
-                buffers.append(x._buffer if x._buffer is not None else x.buffer())
-            elif type(x) is np.ndarray and x.dtype == aval.dtype:
-                # XLA may use the caller's memory: the program is done, and its results have their own, on return.
-                buffers.append(_put(x, may_alias=True, aval=aval))
-            else:
-                buffers.append(asarray(x).buffer())
-        results = _execute(self.executable, self.handlers, self.constants + buffers if self.constants else buffers)
-        for position in self.donated:
-            donated = leaves[position - len(self.captured)]
-            if type(donated) is Array:
-                donated.delete()
-        if self.single:
-            return from_buffer(results[0], self.out_avals[0])
-        return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
+from .lower import Array
+from .stages import Lowered, StagedCall, Traced
 
 
 class JitFunction:
@@ -93,8 +48,8 @@ class JitFunction:
                                                                donate_argnames)
         self._plain = not (self._static_argnums or self._static_argnames or self._donate_argnums
                            or self._donate_argnames)
-        self._entries: dict[tuple, _Entry] = {}
-        self._positional: dict[tuple, _Entry] = {}
+        self._entries: dict[tuple, StagedCall] = {}
+        self._positional: dict[tuple, StagedCall] = {}
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -132,7 +87,7 @@ class JitFunction:
         op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
         return tree.unflatten(entry.out_tree, bind(op, *operands))
 
-    def _remember(self, entry: _Entry, args: tuple) -> None:
+    def _remember(self, entry: StagedCall, args: tuple) -> None:
         """Let calls with positional arrays of these types find the entry at once."""
         key: list[Any] = [config.enable_x64]
         for x, v in zip(args, entry.jaxpr.in_binders[len(entry.captured):]):
@@ -145,7 +100,7 @@ class JitFunction:
         self._positional[tuple(key)] = entry
 
     def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
-               ) -> tuple[_Entry, list[Any]]:
+               ) -> tuple[StagedCall, list[Any]]:
         """The staged function for a call, and the call's arrays."""
         fun, static = self._fun, ()
         if not self._plain:
@@ -165,13 +120,13 @@ class JitFunction:
         return entry, leaves
 
     def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
-               kwargs: dict[str, Any]) -> _Entry:
+               kwargs: dict[str, Any]) -> StagedCall:
         def flat(*xs: Any) -> Any:
             inner_args, inner_kwargs = in_tree.unflatten(xs)
             return fun(*inner_args, **inner_kwargs)
 
         staged = stage_function(flat, avals, self._what)
-        return _Entry(staged, self._donated_leaves(args, kwargs), self._name)
+        return StagedCall(staged, self._donated_leaves(args, kwargs), self._name)
 
     def _separate_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
         positions = resolve_positions(self._what, "static_argnums", self._static_argnums, len(args))
@@ -248,113 +203,6 @@ def _options(what: str, kind: str, fun: Callable[..., Any], argnums: Any, argnam
     if names:
         check_names(what, f"{kind}_argnames", fun, names)
     return infer_names_and_positions(fun, positions, names)
-
-
-class MemoryStatistics(NamedTuple):
-    """How much memory a compiled program takes, in bytes."""
-
-    argument_size_in_bytes: int
-    output_size_in_bytes: int
-    temp_size_in_bytes: int
-    alias_size_in_bytes: int
-    generated_code_size_in_bytes: int
-    peak_memory_in_bytes: int
-
-
-class Traced:
-    """A function staged for one kind of call.
-
-    Attributes:
-        jaxpr: its program, with the values it captured.
-    """
-
-    def __init__(self, entry: _Entry, in_tree: Any, what: str):
-        self._entry, self.in_tree, self._what = entry, in_tree, what
-
-    @property
-    def jaxpr(self) -> ClosedJaxpr:
-        return ClosedJaxpr(self._entry.jaxpr, self._entry.captured)
-
-    @property
-    def fun_name(self) -> str:
-        return self._entry.name
-
-    @property
-    def out_info(self) -> Any:
-        """The output's tree of ShapeDtypeStructs."""
-        return tree.unflatten(self._entry.out_tree, [shape_of(a) for a in self._entry.jaxpr.out_avals])
-
-    def lower(self) -> Lowered:
-        """Write the program as StableHLO."""
-        return Lowered(self._entry, self.in_tree, self._what)
-
-
-class Lowered:
-    """A function written as a StableHLO module for one kind of call."""
-
-    def __init__(self, entry: _Entry, in_tree: Any, what: str):
-        self._entry, self.in_tree, self._what = entry, in_tree, what
-        self._module = lower(entry.jaxpr, entry.name, entry.donated)
-
-    @property
-    def out_tree(self) -> Any:
-        return self._entry.out_tree
-
-    @property
-    def out_info(self) -> Any:
-        """The output's tree of ShapeDtypeStructs."""
-        return tree.unflatten(self._entry.out_tree, [shape_of(a) for a in self._entry.jaxpr.out_avals])
-
-    def as_text(self, dialect: str = "stablehlo") -> str:
-        """The module's text: "stablehlo", or "hlo" as XLA reads it."""
-        if dialect == "stablehlo":
-            return self._module.text
-        if dialect == "hlo":
-            return xla.stablehlo_to_hlo_text(self._module.text)
-        raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
-
-    def compile(self) -> Compiled:
-        """Compile the module with XLA."""
-        self._entry.compile()
-        return Compiled(self._entry, self.in_tree, self._what)
-
-
-class Compiled:
-    """A function compiled for one kind of call: it takes arguments of that kind only."""
-
-    def __init__(self, entry: _Entry, in_tree: Any, what: str):
-        self._entry, self.in_tree, self._what = entry, in_tree, what
-
-    @property
-    def out_tree(self) -> Any:
-        return self._entry.out_tree
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves, in_tree = tree.flatten((args, kwargs))
-        if self.in_tree is not None and in_tree != self.in_tree:
-            raise TypeError(f"{self._what}: compiled for other arguments: "
-                            f"{tree.explain_mismatch('arguments', self.in_tree, in_tree)}")
-        wanted = self._entry.jaxpr.in_avals[len(self._entry.captured):]
-        avals = leaf_avals(self._what, (args, kwargs), leaves)
-        for i, (want, got) in enumerate(zip(wanted, avals, strict=True)):
-            if (want.shape, want.dtype) != (got.shape, got.dtype):
-                raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "
-                                f"{got.short()}")
-        return self._entry.run(leaves)
-
-    def as_text(self) -> str:
-        """The optimised HLO."""
-        return xla.optimized_text(self._entry.executable)
-
-    def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimate of operations and bytes."""
-        return xla.cost_analysis(self._entry.executable)
-
-    def memory_analysis(self) -> MemoryStatistics:
-        """Bytes of arguments, results, temporaries and code, under the names that JAX gives them."""
-        return MemoryStatistics(**{
-            "peak_memory_in_bytes" if name == "peak" else f"{name}_size_in_bytes": size
-            for name, size in xla.memory_statistics(self._entry.executable).items()})
 
 
 def jit(fun: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] | None = None,

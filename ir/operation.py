@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, ClassVar
 
 from multipledispatch import Dispatcher
@@ -176,6 +177,26 @@ partial_eval_rule = Interpretation(
 dce_rule = Interpretation("dce_rule", "(op, eqn, used_outputs) -> Eqn that computes the used outputs, or None")
 simplify_rule = Interpretation("simplify_rule", "(op, *atoms) -> an atom that equals the result, or None")
 lower_rule = Interpretation("lower_rule", "(op, write, eqn, *operand_names) -> name of the result, or a list of names")
+
+
+def require_operand_count(op: Operation, count: int) -> None:
+    """Raise TypeError where an operation does not take so many operands, by the signature of its typing rule."""
+    rule = abstract_eval.find(type(op)) or expand_rule.find(type(op))
+    least, most = (0, None) if rule is None else _operand_counts(rule)
+    if count < least or most is not None and count > most:
+        wanted = f"at least {least}" if most is None else f"{least}" if least == most else f"{least} to {most}"
+        raise TypeError(f"{op.name} takes {wanted} operand{'' if wanted.endswith(' 1') or wanted == '1' else 's'}, "
+                        f"got {count}") from None
+
+
+@cache
+def _operand_counts(rule: Callable[..., Any]) -> tuple[int, int | None]:
+    """The least and the greatest number of operands that a typing rule takes; None for any number."""
+    import inspect
+    given = list(inspect.signature(rule).parameters.values())[1:]
+    places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    least = sum(p.default is p.empty for p in places)
+    return least, None if any(p.kind is p.VAR_POSITIONAL for p in given) else len(places)
 
 
 def jaxpr_of(program: Jaxpr | ClosedJaxpr) -> Jaxpr:

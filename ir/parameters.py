@@ -5,8 +5,6 @@ Constructing an operation checks nothing, as staging makes one for each equation
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -15,7 +13,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from .jaxpr import Jaxpr
-from .operation import Operation, abstract_eval, expand_rule
+from .operation import Operation
 from .types import ShapedArray, type_fault
 
 _NUMBERS: dict[type, tuple[type, ...]] = {
@@ -87,22 +85,3 @@ def _is_hashable(value: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def operand_fault(op: Operation, count: int) -> str | None:
-    """What is wrong with a number of operands, by the signature of the operation's typing rule; None where nothing."""
-    rule = abstract_eval.find(type(op)) or expand_rule.find(type(op))
-    least, most = _operand_counts(rule) if rule is not None else (0, None)
-    if count >= least and (most is None or count <= most):
-        return None
-    wanted = f"at least {least}" if most is None else f"{least}" if least == most else f"{least} to {most}"
-    return f"{op.name} takes {wanted} operand{'' if wanted in ('1', 'at least 1') else 's'}, got {count}"
-
-
-@cache
-def _operand_counts(rule: Callable[..., Any]) -> tuple[int, int | None]:
-    """The least and the greatest number of operands that a typing rule takes; None for any number."""
-    given = list(inspect.signature(rule).parameters.values())[1:]
-    places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    least = sum(p.default is p.empty for p in places)
-    return least, None if any(p.kind is p.VAR_POSITIONAL for p in given) else len(places)

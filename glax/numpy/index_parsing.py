@@ -231,8 +231,8 @@ def wrapped(p: Positions, n: int, d: int, wrap: bool = True) -> Any:
         if type(p.index) is int:
             return p.index + n if wrap and p.index < 0 else p.index
         value = np.asarray(p.index)
-        if value.dtype.kind == "u":
-            return np.minimum(value, 2**31 - 1).astype(np.int32)
+        if value.dtype == np.uint64:
+            value = np.minimum(value, np.uint64(2**63 - 1))
         value = value.astype(np.int64)
         return np.clip(np.where(value < 0, value + n, value) if wrap else value, -2**31, 2**31 - 1).astype(np.int32)
     x = p.index

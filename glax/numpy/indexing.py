@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, canonical_axis, strong, type_of
+from .._promotion import broadcast_shapes, canonical_axis, cast, promote_inexact, strong, type_of
 from ..ir import Tracer, dtypes, shaped_array
 from ..ir import ops as o
+from ..ir.dtypes import result_type
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
 from ..ir.staging import current_builder
 from ..lax.gathering import mode_of
@@ -44,7 +45,7 @@ def array_getitem(x: Array, idx: Any) -> Any:
 
 
 def getitem(x: Any, idx: Any) -> Any:
-    """``x[idx]``: positions beyond the ends are moved to them."""
+    """``x[idx]``: positions beyond the ends are moved to them; of arrays of positions, no derivative flows back there."""
     return get(x, idx)
 
 
@@ -54,7 +55,7 @@ def get(x: Any, idx: Any, *, indices_are_sorted: bool = False, unique_indices: b
     parsed = parse_index(idx, x.aval.shape)
     if parsed.lead:
         x = o.expand_dims(x, parsed.lead)
-    chosen = GatherScatterMode.CLIP if mode is None and fill_value is None else mode_of(mode, "get")
+    chosen = _IN_BOUNDS if mode is None and fill_value is None else mode_of(mode, "get")
     shape = x.aval.shape
     positions = {d: wrapped(p, shape[d], d, wrap_negative_indices)
                  for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
@@ -137,10 +138,10 @@ def _all_in_bounds(positions: dict[int, Any], shape: tuple[int, ...]) -> bool:
 def _gather(x: Any, parsed: Parsed, positions: dict[int, Any], mode: GatherScatterMode, fill_value: Any,
             indices_are_sorted: bool, unique_indices: bool) -> Any:
     shape = x.aval.shape
-    if mode is GatherScatterMode.CLIP:
+    if mode is not GatherScatterMode.FILL_OR_DROP and parsed.array_shape and 0 not in parsed.array_shape:
         for d in positions:
-            if parsed.array_shape and 0 not in parsed.array_shape:
-                _require_elements(shape, d)
+            _require_elements(shape, d)
+    if mode is GatherScatterMode.CLIP:
         positions = _moved_inside(positions, shape)
     if _all_in_bounds(positions, shape):
         mode = _IN_BOUNDS
@@ -211,7 +212,8 @@ def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, An
 
     Args:
         kind: the scatter operation.
-        combine: the elementwise function it stands for; None where values replace elements.
+        combine: the elementwise function it stands for; None where values replace elements. Elements and values meet
+            in the dtype to which they promote, and what comes of them is converted to that of x.
     """
     parsed = parse_index(idx, x.aval.shape)
     original = x.aval.shape
@@ -223,7 +225,12 @@ def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, An
                  for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
     if chosen is not GatherScatterMode.FILL_OR_DROP:
         positions = _moved_inside(positions, shape)
-    values = _fitted(values, dtype, parsed)
+    values = _as_updates(values)
+    together = dtype if combine is None else result_type((dtype, x.aval.weak_type), (
+        values.aval.dtype, values.aval.weak_type))[0]
+    if combine in (o.add, o.mul) and dtypes.is_bool(together):
+        raise TypeError("at: bools are not added or multiplied; use set, min or max, or give values of another dtype")
+    values = _fitted(values, together, parsed)
     if values.aval.size == 0:
         result = x
     elif parsed.array_shape == () and builtins.all(_is_fixed(at) for at in positions.values()) and builtins.all(
@@ -232,9 +239,22 @@ def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, An
     else:
         plan = _scatter_plan(shape, parsed, positions)
         numbers = ScatterDimensionNumbers(plan.window, plan.inserted, plan.indexed)
-        result = o.scatter(kind, x, plan.vectors, values, numbers, indices_are_sorted, unique_indices,
-                           _IN_BOUNDS if plan.in_bounds else chosen)
+        result = o.scatter(kind, cast(x, together, x.aval.weak_type), plan.vectors, values, numbers,
+                           indices_are_sorted, unique_indices, _IN_BOUNDS if plan.in_bounds else chosen)
+    result = _as_type_of(x, result)
     return o.reshape(result, original) if parsed.lead else result
+
+
+def _as_type_of(x: Any, result: Any) -> Any:
+    """A result in the dtype of the array that was updated, and weak where that is."""
+    dtype, weak = x.aval.dtype, x.aval.weak_type
+    if (result.aval.dtype, result.aval.weak_type) == (dtype, weak):
+        return result
+    return o.convert_element_type(result, dtype, weak)
+
+
+def _as_updates(values: Any) -> Any:
+    return asarray(np.asarray(values) if isinstance(values, (list, tuple)) else values)
 
 
 def _result_shape(parsed: Parsed) -> tuple[int, ...]:
@@ -243,8 +263,7 @@ def _result_shape(parsed: Parsed) -> tuple[int, ...]:
 
 
 def _fitted(values: Any, dtype: np.dtype, parsed: Parsed) -> Any:
-    """Values in the array's dtype, broadcast to the shape of what the index names, less its new axes."""
-    values = asarray(values) if not isinstance(values, (list, tuple)) else asarray(np.asarray(values))
+    """Values in a dtype, broadcast to the shape of what the index names, less its new axes."""
     if values.aval.dtype != dtype:
         values = o.convert_element_type(values, dtype, values.aval.weak_type)
     inner = _result_shape(parsed)
@@ -285,9 +304,9 @@ def _static_update(x: Any, parsed: Parsed, positions: dict[int, Any], values: An
     whole = tuple(sizes) == shape
     if combine is not None:
         old = x if whole else o.slice_(x, starts, [a + n for a, n in zip(starts, sizes)])
-        box = combine(old, box)
+        box = _as_type_of(x, combine(cast(old, box.aval.dtype, x.aval.weak_type), box))
     if whole:
-        return o.convert_element_type(box, x.aval.dtype, False) if box.aval.weak_type and not x.aval.weak_type else box
+        return box
     return o.dynamic_update_slice(x, box, [np.int32(a) for a in starts])
 
 
@@ -340,8 +359,8 @@ class IndexUpdateRef:
     """``x.at[index]``: its methods return changed copies of x.
 
     All of them take ``indices_are_sorted`` and ``unique_indices`` (promises that help the compiler), ``mode`` (what
-    happens out of bounds: 'drop' or 'fill', the default for updates; 'clip', the default for get;
-    'promise_in_bounds') and ``wrap_negative_indices`` (whether negative positions count from the end).
+    happens out of bounds: 'drop' or 'fill', the default for updates; 'clip'; 'promise_in_bounds', the default for get,
+    which reads the nearest element and lets no derivative flow back there) and ``wrap_negative_indices`` (whether negative positions count from the end).
 
     >>> import glax.numpy as xp
     >>> xp.zeros(3).at[1].set(5.0)
@@ -383,12 +402,11 @@ class IndexUpdateRef:
     mul = multiply
 
     def divide(self, values: Any, **options: Any) -> Any:
-        """A copy with the elements divided by values."""
+        """A copy with the elements divided by values; of an array of integers, floats."""
         from .creation import ones_like
         from .ufuncs import divide
-        dtype = self.array.aval.dtype
-        divisors = ones_like(self.array, strong_inexact(dtype)).at[self.index].multiply(values, **options)
-        return strong(divide(self.array, divisors), dtype)
+        floats, = promote_inexact("divide", self.array)
+        return divide(floats, ones_like(floats).at[self.index].multiply(values, **options))
 
     def min(self, values: Any, **options: Any) -> Any:
         """A copy with the smaller of elements and values."""
@@ -406,10 +424,6 @@ class IndexUpdateRef:
     def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
         """A copy with a function applied to the elements; once where positions repeat."""
         return self.set(func(self.get(**{k: v for k, v in options.items() if k != "out_sharding"})), **options)
-
-
-def strong_inexact(dtype: np.dtype) -> np.dtype:
-    return dtypes.canonicalize(dtypes.to_inexact(dtype))
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
@@ -451,7 +465,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
         raise NotImplementedError("take: mode 'raise' is not supported: contents of arrays raise no errors")
     if mode == "wrap":
         from .arithmetic import remainder
-        indices, mode = remainder(indices, a.aval.shape[axis]), "promise_in_bounds"
+        indices, mode = remainder(strong(indices, dtypes.python_scalar_dtype(int)), a.aval.shape[axis]), "promise_in_bounds"
     index = (slice(None),) * axis + (indices,)
     return get(a, index, mode="fill" if mode is None else mode, fill_value=fill_value, unique_indices=unique_indices,
                indices_are_sorted=indices_are_sorted)
@@ -519,7 +533,17 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplac
 
 
 def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = True) -> Any:
-    """A copy of a with the elements at indices of the flattened array replaced (inplace must be False)."""
+    """A copy of a with the elements at indices of the flattened array replaced (inplace must be False).
+
+    Args:
+        a: an array.
+        ind: an array of integers.
+        v: the new elements, repeated as needed.
+        mode: what happens out of bounds: 'clip' takes the nearest position (a negative one being the first), 'wrap'
+            goes round; by default negative positions count from the end, and then the nearest one is taken.
+    """
+    if mode not in (None, "clip", "wrap"):
+        raise ValueError(f"put: mode must be None, 'clip' or 'wrap', got {mode!r}")
     if inplace:
         raise ValueError("put: arrays are immutable, so inplace must be False; the changed copy is returned")
     a, ind, v = asarray(a), asarray(ind), asarray(v)
@@ -531,8 +555,9 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     values = resize(v, (n,))
     if mode == "wrap":
         from .arithmetic import remainder
-        ind, mode = remainder(ind, flat.aval.shape[0]), None
-    return o.reshape(flat.at[ind].set(values, mode=mode), a.aval.shape)
+        ind = remainder(strong(ind, dtypes.python_scalar_dtype(int)), flat.aval.shape[0])
+    changed = flat.at[ind].set(values, mode="clip", wrap_negative_indices=mode != "clip")
+    return o.reshape(changed, a.aval.shape)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

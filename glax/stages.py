@@ -1,0 +1,157 @@
+"""The stages between a function and an executable: traced, lowered, compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._calls import Staged, leaf_avals
+from ._inspect import shape_of
+from ._running import asarray
+from .ir import ClosedJaxpr, tree
+from .lower import Array, CompiledProgram, compile_program, from_buffer, lower
+from .lower import jaxlib_adapter as xla
+
+__all__ = ["Compiled", "Lowered", "MemoryStatistics", "StagedCall", "Traced"]
+
+_execute, _put = xla.execute, xla.put
+
+
+class StagedCall:
+    """A function staged for one kind of call: its program, and its executable once it has been run."""
+
+    __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
+                 "in_avals", "out_avals", "single", "name", "constants")
+
+    def __init__(self, staged: Staged, donated: Sequence[int], name: str):
+        self.jaxpr, self.out_tree = staged.jaxpr, staged.out_tree
+        # The caller may write to a NumPy array after it was captured.
+        self.captured = [asarray(x) if isinstance(x, np.ndarray) else x for x in staged.captured]
+        self.donated = tuple(i + len(staged.captured) for i in donated)
+        self.name = name
+        self.program: CompiledProgram | None = None
+        self.single = tree.is_leaf_def(staged.out_tree)
+
+    def compile(self) -> None:
+        self.program = compile_program(self.jaxpr, self.donated, self.name)
+        self.executable, self.handlers = self.program.executable, self.program.handlers
+        self.in_avals, self.out_avals = self.jaxpr.in_avals[len(self.captured):], self.program.out_avals
+        self.constants = [asarray(x).buffer() for x in self.captured]
+
+    def run(self, leaves: Sequence[Any]) -> Any:
+        """The output for arrays of the types it was compiled for."""
+        buffers = []
+        for x, aval in zip(leaves, self.in_avals):
+            if type(x) is Array:
+                buffers.append(x._buffer if x._buffer is not None else x.buffer())
+            elif type(x) is np.ndarray and x.dtype == aval.dtype:
+                # XLA may use the caller's memory: the program is done, and its results have their own, on return.
+                buffers.append(_put(x, may_alias=True, aval=aval))
+            else:
+                buffers.append(asarray(x).buffer())
+        results = _execute(self.executable, self.handlers, self.constants + buffers if self.constants else buffers)
+        for position in self.donated:
+            donated = leaves[position - len(self.captured)]
+            if type(donated) is Array:
+                donated.delete()
+        if self.single:
+            return from_buffer(results[0], self.out_avals[0])
+        return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
+
+
+class MemoryStatistics(NamedTuple):
+    """How much memory a compiled program takes, in bytes."""
+
+    argument_size_in_bytes: int
+    output_size_in_bytes: int
+    temp_size_in_bytes: int
+    alias_size_in_bytes: int
+    generated_code_size_in_bytes: int
+    peak_memory_in_bytes: int
+
+
+class _Stage:
+    """Base of the stages: a function for one kind of call."""
+
+    def __init__(self, entry: StagedCall, in_tree: Any, what: str):
+        self._entry, self.in_tree, self._what = entry, in_tree, what
+
+    @property
+    def out_tree(self) -> Any:
+        return self._entry.out_tree
+
+    @property
+    def out_info(self) -> Any:
+        """The output's tree of ShapeDtypeStructs."""
+        return tree.unflatten(self._entry.out_tree, [shape_of(a) for a in self._entry.jaxpr.out_avals])
+
+
+class Traced(_Stage):
+    """A function staged for one kind of call."""
+
+    @property
+    def jaxpr(self) -> ClosedJaxpr:
+        """Its program, with the values it captured."""
+        return ClosedJaxpr(self._entry.jaxpr, self._entry.captured)
+
+    @property
+    def fun_name(self) -> str:
+        return self._entry.name
+
+    def lower(self) -> Lowered:
+        """Write the program as StableHLO."""
+        return Lowered(self._entry, self.in_tree, self._what)
+
+
+class Lowered(_Stage):
+    """A function written as a StableHLO module for one kind of call."""
+
+    def __init__(self, entry: StagedCall, in_tree: Any, what: str):
+        super().__init__(entry, in_tree, what)
+        self._module = lower(entry.jaxpr, entry.name, entry.donated)
+
+    def as_text(self, dialect: str = "stablehlo") -> str:
+        """The module's text: "stablehlo", or "hlo" as XLA reads it."""
+        if dialect == "stablehlo":
+            return self._module.text
+        if dialect == "hlo":
+            return xla.stablehlo_to_hlo_text(self._module.text)
+        raise ValueError(f"as_text: dialect must be 'stablehlo' or 'hlo', got {dialect!r}")
+
+    def compile(self) -> Compiled:
+        """Compile the module with XLA."""
+        self._entry.compile()
+        return Compiled(self._entry, self.in_tree, self._what)
+
+
+class Compiled(_Stage):
+    """A function compiled for one kind of call: it takes arguments of that kind only."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, in_tree = tree.flatten((args, kwargs))
+        if self.in_tree is not None and in_tree != self.in_tree:
+            raise TypeError(f"{self._what}: compiled for other arguments: "
+                            f"{tree.explain_mismatch('arguments', self.in_tree, in_tree)}")
+        wanted = self._entry.jaxpr.in_avals[len(self._entry.captured):]
+        avals = leaf_avals(self._what, (args, kwargs), leaves)
+        for i, (want, got) in enumerate(zip(wanted, avals, strict=True)):
+            if (want.shape, want.dtype) != (got.shape, got.dtype):
+                raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "
+                                f"{got.short()}")
+        return self._entry.run(leaves)
+
+    def as_text(self) -> str:
+        """The optimised HLO."""
+        return xla.optimized_text(self._entry.executable)
+
+    def cost_analysis(self) -> dict[str, float]:
+        """XLA's estimate of operations and bytes."""
+        return xla.cost_analysis(self._entry.executable)
+
+    def memory_analysis(self) -> MemoryStatistics:
+        """Bytes of arguments, results, temporaries and code, under the names that JAX gives them."""
+        return MemoryStatistics(**{
+            "peak_memory_in_bytes" if name == "peak" else f"{name}_size_in_bytes": size
+            for name, size in xla.memory_statistics(self._entry.executable).items()})
