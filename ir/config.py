@@ -6,7 +6,6 @@ The one object is `config`. Class attributes hold the process-wide values and in
 
 from __future__ import annotations
 
-import difflib
 import os
 import threading
 from contextlib import ContextDecorator
@@ -78,6 +77,7 @@ def _field_name(name: str) -> str:
     bare = next((name[len(prefix) :] for prefix in _PREFIXES if name.startswith(prefix)), name)
     if bare in FIELDS:
         return bare
+    import difflib
     near = difflib.get_close_matches(bare, FIELDS, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(FIELDS)}"
     raise AttributeError(f"config has no setting {name!r}; {hint}")

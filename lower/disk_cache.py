@@ -58,6 +58,8 @@ class DiskCache:
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
 
+    entry_name = staticmethod(entry_name)
+
     def load(self, name: str, options: xla.CompileOptions) -> xla.Executable | None:
         """The executable stored under a name, or None if there is none, or (with a warning) if it is damaged."""
         path = self.directory / name

@@ -8,10 +8,12 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from . import jaxlib_adapter as xla
-from .disk_cache import DiskCache, entry_name
+
+if TYPE_CHECKING:
+    from .disk_cache import DiskCache
 
 Program = str | bytes | tuple[str | bytes, Sequence[Callable]]
 
@@ -66,6 +68,7 @@ class ExecutableCache:
 
     def set_cache_dir(self, path: str | os.PathLike[str] | None) -> None:
         """Keep executables in a directory too, in place of GLAX_COMPILATION_CACHE_DIR; None stops it."""
+        from .disk_cache import DiskCache  # only where there is a directory: it takes a while to load
         self._disk = None if path is None else DiskCache(path)
 
     @property
@@ -141,7 +144,7 @@ class ExecutableCache:
     ) -> xla.Executable:
         disk = self._disk
         content = fingerprint() if disk is not None else ""
-        name = entry_name(content, options.key()) if content else ""
+        name = disk.entry_name(content, options.key()) if disk is not None and content else ""
         if disk is not None and name:
             executable = disk.load(name, options)
             if executable is not None:
