@@ -33,6 +33,7 @@ from .ir import (
 )
 from .ir import ops as o
 from .ir.config import config
+from .ir.operation import require_operand_count
 from .ir.staging import bind, require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
 from .lower.jaxlib_adapter import DEFAULT_OPTIONS, FAST_OPTIONS
@@ -128,7 +129,11 @@ _MOST_PLANS = 20_000
 
 def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     kind = type(op)
-    out_avals = abstract_eval[kind](op, *in_avals)
+    try:
+        out_avals = abstract_eval[kind](op, *in_avals)
+    except TypeError:
+        require_operand_count(op, len(in_avals))
+        raise
     if worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
         plan = _Plan(None, _compiled_operation(op, tuple(in_avals)), out_avals, in_avals)
     else:

@@ -1,4 +1,7 @@
-"""Elementwise operations: a table of NumPy functions, and rules where XLA's meaning is another."""
+"""Elementwise operations: a table of NumPy functions, and rules where XLA's meaning is another.
+
+Denormal numbers are the exception: NumPy computes with them, and compiled programs take them for zero.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +64,17 @@ def _exp2_complex(x: Any) -> Any:
     return np.exp(x * x.dtype.type(np.log(2)))
 
 
+def _from_above(function: Callable) -> Callable:
+    """A function of complex numbers for which XLA takes -0.0 as an imaginary part for 0.0: on the real axis, where some
+    have a branch cut, it gives the value above."""
+    return lambda x: function(_complex_of(x.real, x.imag + x.real.dtype.type(0)))
+
+
+def _expm1_complex(x: Any) -> Any:
+    """NumPy's is NaN at real infinities."""
+    return np.where(x.imag == 0, _complex_of(np.expm1(x.real), np.zeros_like(x.imag)), np.expm1(x))
+
+
 def _rsqrt(x: Any) -> Any:
     return np.reciprocal(np.sqrt(x))
 
@@ -88,6 +102,10 @@ def _special() -> Any:
     """SciPy's special functions, which take 0.1 s to import and are seldom needed."""
     from scipy import special
     return special
+
+
+def _erf_inv(x: Any) -> Any:
+    return np.copysign(_special().erfinv(x), x)  # SciPy's of -0.0 is 0.0
 
 
 def _lgamma(x: Any) -> Any:
@@ -185,6 +203,33 @@ def _integer_pow(op: o.IntegerPow, x: Any) -> Any:
     return np.reciprocal(result) if op.y < 0 else result
 
 
+# ---- extremes --------------------------------------------------------------------------------------------------
+
+
+_FLOATS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) == "f")
+
+
+def _of_zeros(function: Callable, of_zeros: Callable, winner: float) -> Choice:
+    """A maximum or minimum that knows -0.0 to be less than 0.0, which NumPy takes for equal numbers.
+
+    Of equal ones NumPy gives the second in float32 and float64, so a scalar there that is the winner needs no care.
+    """
+    sign = np.signbit(winner)
+
+    def extreme(x: Any, y: Any) -> Any:
+        found = function(x, y)
+        if y.ndim == 0 and (y != 0 or np.signbit(y) == sign and y.dtype.itemsize >= 4):
+            return found
+        zeros = found == 0
+        if not zeros.any():
+            return found
+        zeros &= (x == 0) & (y == 0)
+        return np.where(zeros, of_zeros(x, y), found) if zeros.any() else found
+
+    usual, special = _wrapping(function)
+    return usual, special | dict.fromkeys(_FLOATS, extreme)
+
+
 # ---- choices ---------------------------------------------------------------------------------------------------
 
 
@@ -213,17 +258,19 @@ UNARY: dict[type, Callable | Choice] = {
     o.Neg: _wrapping(np.negative), o.Square: _wrapping(np.square), o.Abs: _wrapping(np.abs),
     o.Not: _wrapping(np.invert),
     o.Floor: np.floor, o.Ceil: np.ceil, o.IsFinite: np.isfinite,
-    o.Exp: np.exp, o.Expm1: np.expm1, o.Log: np.log, o.Log1p: np.log1p, o.Sqrt: np.sqrt, o.Cbrt: np.cbrt,
-    o.Sin: np.sin, o.Cos: np.cos, o.Tan: np.tan, o.Asin: np.arcsin, o.Acos: np.arccos, o.Atan: np.arctan,
-    o.Sinh: np.sinh, o.Cosh: np.cosh, o.Tanh: np.tanh,
-    o.Asinh: np.arcsinh, o.Acosh: np.arccosh, o.Atanh: np.arctanh,
+    o.Exp: _by_kind(np.exp, _from_above(np.exp)), o.Expm1: _by_kind(np.expm1, _expm1_complex),
+    o.Log: np.log, o.Log1p: np.log1p, o.Sqrt: _by_kind(np.sqrt, _from_above(np.sqrt)), o.Cbrt: np.cbrt,
+    o.Sin: np.sin, o.Cos: np.cos, o.Tan: np.tan, o.Asin: _by_kind(np.arcsin, _from_above(np.arcsin)),
+    o.Acos: _by_kind(np.arccos, _from_above(np.arccos)), o.Atan: np.arctan,
+    o.Sinh: _by_kind(np.sinh, _from_above(np.sinh)), o.Cosh: np.cosh, o.Tanh: np.tanh,
+    o.Asinh: np.arcsinh, o.Acosh: _by_kind(np.arccosh, _from_above(np.arccosh)), o.Atanh: np.arctanh,
     o.Conj: np.conjugate, o.Real: lambda x: x.real, o.Imag: lambda x: x.imag,
     o.Sign: _by_kind(_sign_real, _sign_complex, np.sign),
     o.Exp2: _by_kind(np.exp2, _exp2_complex),
     o.Rsqrt: widened(_rsqrt),
     o.Logistic: _by_kind(widened(_logistic), _logistic_complex),
     o.Erf: widened(lambda x: _special().erf(x)), o.Erfc: widened(lambda x: _special().erfc(x)),
-    o.ErfInv: widened(lambda x: _special().erfinv(x)),
+    o.ErfInv: widened(_erf_inv),
     o.Lgamma: widened(_lgamma), o.Digamma: widened(_digamma),
     o.PopulationCount: _population_count, o.Clz: _clz,
 }  # fmt: skip
@@ -232,7 +279,8 @@ BINARY: dict[type, Callable | Choice] = {
     o.Add: np.add, o.Sub: np.subtract, o.Mul: np.multiply,
     o.Div: _by_kind(np.divide, integer=_divide_integers),
     o.Rem: _by_kind(np.fmod, integer=_remainder_of_integers),
-    o.Max: _wrapping(np.maximum), o.Min: _wrapping(np.minimum),
+    o.Max: _of_zeros(np.maximum, lambda x, y: np.where(np.signbit(x), y, x), 0.0),
+    o.Min: _of_zeros(np.minimum, lambda x, y: np.where(np.signbit(x), x, y), -0.0),
     o.Atan2: _by_kind(np.arctan2, _atan2_complex),
     o.Nextafter: np.nextafter,
     o.And: _wrapping(np.bitwise_and), o.Or: _wrapping(np.bitwise_or), o.Xor: _wrapping(np.bitwise_xor),

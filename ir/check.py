@@ -130,7 +130,7 @@ def _check_types(eqn: Eqn, where: str) -> None:
     except (MissingRule, RecursionError):
         raise
     except Exception as error:  # whatever a typing rule stumbles over, the equation is not one that it can type
-        raise InvalidJaxpr(f"{where} is ill typed: {error or type(error).__name__}\nin {_show(eqn)}") from error
+        raise InvalidJaxpr(f"{where} is ill typed: {str(error) or type(error).__name__}\nin {_show(eqn)}") from error
     found = list(found) if eqn.op.multiple_results else [found]
     given = [v.aval for v in eqn.outputs]
     if found != given:

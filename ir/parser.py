@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import MISSING, fields
+from enum import Enum
 from typing import Any
 
 import ml_dtypes
@@ -16,6 +17,7 @@ from .errors import JaxprSyntaxError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .operation import OPERATIONS, Operation
 from .ops import indexing
+from .parameters import parameter_fault
 from .types import ShapedArray, shaped_array
 
 _TOKEN = re.compile(r"""
@@ -26,6 +28,10 @@ _TOKEN = re.compile(r"""
   | (?P<name>[A-Za-z_][A-Za-z_0-9]*)
   | (?P<mark>[{}()\[\];:.,=*])
 """, re.VERBOSE)
+
+_INFINITY = float("inf")
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}|.|$)", re.DOTALL)
+_ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 
 PARAMETER_CLASSES: dict[str, type] = {
     cls.__name__: cls for cls in (
@@ -50,7 +56,10 @@ def parse(text: str) -> Jaxpr | ClosedJaxpr:
     { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
     """
     parser = _Parser(text)
-    jaxpr, consts = parser.program()
+    try:
+        jaxpr, consts = parser.program()
+    except RecursionError:
+        raise parser.error("programs, tuples or arrays are nested too deeply to be read") from None
     parser.expect_end()
     return ClosedJaxpr(jaxpr, consts) if consts else jaxpr
 
@@ -76,7 +85,7 @@ class _Parser:
     def _error_at(self, position: int, message: str) -> JaxprSyntaxError:
         line = self.text.count("\n", 0, position) + 1
         column = position - (self.text.rfind("\n", 0, position) + 1) + 1
-        shown = self.text.splitlines()[line - 1] if self.text.strip() else ""
+        shown = self.text.split("\n")[line - 1]
         return JaxprSyntaxError(f"line {line}, column {column}: {message}\n  {shown}\n  {' ' * (column - 1)}^")
 
     def error(self, message: str) -> JaxprSyntaxError:
@@ -195,8 +204,14 @@ class _Parser:
             self.at -= 1
             raise self.error(f"{name!r} is not a dtype") from None
         weak = self.accept("*")
-        shape = self.sequence("[", "]", self.integer)
-        return shaped_array(tuple(shape), dtype, weak)
+        return shaped_array(tuple(self.sequence("[", "]", self.dimension)), dtype, weak)
+
+    def dimension(self) -> int:
+        size = self.integer()
+        if size < 0:
+            self.at -= 1
+            raise self.error(f"a dimension must not be negative, got {size}")
+        return size
 
     # Values.
 
@@ -211,12 +226,7 @@ class _Parser:
         return items
 
     def integer(self) -> int:
-        text = self.next("number", "an integer")
-        try:
-            return int(text)
-        except ValueError:
-            self.at -= 1
-            raise self.error(f"expected an integer, found {text!r}") from None
+        return self._read_number(self.next("number", "an integer"), int)
 
     def skip_array(self) -> None:
         """Move past an array's text, whose type comes after it."""
@@ -228,20 +238,14 @@ class _Parser:
             raise self.error(f"expected a number or an array, found {self.peek() or 'the end'!r}")
 
     def array(self, aval: ShapedArray) -> np.ndarray:
-        if self.kind() == "bytes":
-            raw = bytes.fromhex(self.next("bytes", "bytes")[2:-1])
-            wanted = aval.size * aval.dtype.itemsize
-            if len(raw) != wanted:
-                self.at -= 1
-                raise self.error(f"{aval.short()} takes {wanted} bytes, found {len(raw)}")
-            return np.frombuffer(raw, aval.dtype).reshape(aval.shape)
         start = self.at
-        nested = self.nested(aval.dtype)
         try:
-            array = np.asarray(nested, object if _through_objects(aval.dtype) else aval.dtype)
-            array = array.astype(aval.dtype) if array.dtype != aval.dtype else array
-            return array.reshape(aval.shape) if array.size == 0 else _of_shape(array, aval)
+            if self.kind() == "bytes":
+                return _from_bytes(self.next("bytes", "bytes")[2:-1], aval)
+            return _from_numbers(self.nested(aval.dtype), aval)
         except (ValueError, TypeError, OverflowError) as error:
+            if isinstance(error, JaxprSyntaxError):
+                raise
             self.at = start
             raise self.error(f"not an array of type {aval.short()}: {error}") from None
 
@@ -249,18 +253,32 @@ class _Parser:
         if self.peek() == "[":
             return self.sequence("[", "]", lambda: self.nested(dtype))
         if self.peek() == "(":
-            parts = self.sequence("(", ")", self.real)
-            if len(parts) != 2:
-                raise self.error("a complex number has two parts")
-            return complex(*parts)
-        if self.peek() in ("True", "False"):
+            return self.complex_number()
+        if dtypes.is_bool(dtype):
+            if self.peek() not in ("True", "False"):
+                raise self.error(f"expected True or False, found {self.peek() or 'the end'!r}")
             return self.next("name", "a bool") == "True"
-        if dtypes.is_integer(dtype) or dtypes.is_bool(dtype):
-            return self.integer()
-        return self.real()
+        return self.integer() if dtypes.is_integer(dtype) else self.real()
+
+    def complex_number(self) -> complex:
+        parts = self.sequence("(", ")", self.real)
+        if len(parts) != 2:
+            raise self.error("a complex number has two parts")
+        return complex(*parts)
 
     def real(self) -> float:
-        return float(self.next("number", "a number"))
+        return self._read_number(self.next("number", "a number"), float)
+
+    def _read_number(self, text: str, kind: type[int] | type[float]) -> int | float:
+        """A number; text that Python does not read, or that has no place among the floats, is an error."""
+        try:
+            number = kind(text)
+        except ValueError:
+            number = None
+        if number is None or kind is float and number in (_INFINITY, -_INFINITY) and "inf" not in text:
+            self.at -= 1
+            raise self.error(f"not {'an integer' if kind is int else 'a float64'} that can be read: {text:.50}")
+        return number
 
     # Operations and their static parameters.
 
@@ -271,20 +289,33 @@ class _Parser:
             self.at -= 1
             raise self.error(f"there is no operation named {name!r}")
         given = self.parameters() if self.peek() == "[" else {}
-        known = {f.name for f in fields(cls)}
-        unknown = sorted(set(given) - known)
+        return self._made(cls, name, given)
+
+    def _made(self, cls: type, name: str, given: dict[str, Any]) -> Any:
+        """An operation or a dataclass of given fields."""
+        known = [f.name for f in fields(cls)]
+        unknown = sorted(set(given) - set(known))
         if unknown:
-            raise self.error(f"{name} has no parameter {unknown[0]!r}; it has {sorted(known)}")
+            raise self.error(f"{name} has no parameter {unknown[0]!r}; it has {known}")
+        missing = [f.name for f in fields(cls) if f.name not in given and f.default is f.default_factory is MISSING]
+        if missing:
+            raise self.error(f"{name} needs the parameter {missing[0]!r}")
         try:
-            return cls(**given)
-        except TypeError as error:
+            made = cls(**given)
+        except (TypeError, ValueError) as error:
             raise self.error(f"{name}: {error}") from None
+        fault = parameter_fault(made)
+        if fault:
+            raise self.error(fault)
+        return made
 
     def parameters(self) -> dict[str, Any]:
         self.expect("[")
         given = {}
         while not self.accept("]"):
             name = self.next("name", "a parameter")
+            if name in given:
+                raise self.error(f"the parameter {name} is given twice")
             self.expect("=")
             given[name] = self.parameter()
         return given
@@ -292,19 +323,21 @@ class _Parser:
     def parameter(self) -> Any:
         kind, text = self.kind(), self.peek()
         if kind == "string":
-            return _unquoted(self.next("string", "a string"))
+            return self.string()
         if text == "{":
             jaxpr, consts = self.program()
             if consts:
                 raise self.error("a sub-program has no constants of its own")
             return jaxpr
         if text == "(":
-            return self.tuple_or_complex()
+            return tuple(self.sequence("(", ")", self.parameter))
         if kind == "number":
             return self._number(self.next("number", "a number"))
         name = self.next("name", "a value")
         if name in ("None", "True", "False"):
             return {"None": None, "True": True, "False": False}[name]
+        if name == "complex" and self.peek() == "(":
+            return self.complex_number()
         if name in PARAMETER_CLASSES:
             return self.parameter_object(PARAMETER_CLASSES[name])
         if self.peek() in ("[", "*"):
@@ -316,16 +349,26 @@ class _Parser:
             self.at -= 1
             raise self.error(f"{name!r} is not a value of a parameter") from None
 
-    def tuple_or_complex(self) -> Any:
-        return tuple(self.sequence("(", ")", self.parameter))
+    def string(self) -> str:
+        text = self.next("string", "a string")
+        try:
+            return _ESCAPE.sub(_unescaped, text[1:-1])
+        except ValueError as error:
+            self.at -= 1
+            raise self.error(str(error)) from None
 
     def _number(self, text: str) -> int | float:
-        return int(text) if re.fullmatch(r"[-+]?\d+", text) else float(text)
+        return self._read_number(text, int if re.fullmatch(r"[-+]?\d+", text) else float)
 
     def parameter_object(self, cls: type) -> Any:
-        if self.accept("."):
-            return cls[self.next("name", f"a member of {cls.__name__}")]
-        return cls(**self.parameters())
+        if not issubclass(cls, Enum):
+            return self._made(cls, cls.__name__, self.parameters())
+        self.expect(".")
+        name = self.next("name", f"a member of {cls.__name__}")
+        if name not in cls.__members__:
+            self.at -= 1
+            raise self.error(f"{cls.__name__} has no member {name!r}; it has {list(cls.__members__)}")
+        return cls[name]
 
 
 def _through_objects(dtype: np.dtype) -> bool:
@@ -333,12 +376,40 @@ def _through_objects(dtype: np.dtype) -> bool:
     return dtype.type.__module__ == ml_dtypes.__name__ or dtype.kind == "V"
 
 
-def _of_shape(array: np.ndarray, aval: ShapedArray) -> np.ndarray:
+def _from_numbers(nested: Any, aval: ShapedArray) -> np.ndarray:
+    whole = dtypes.is_integer(aval.dtype)
+    array = np.asarray(nested, object if whole or _through_objects(aval.dtype) else None)
+    if not array.size:
+        return np.zeros(array.shape, aval.dtype).reshape(aval.shape)
     if array.shape != aval.shape:
         raise ValueError(f"found shape {array.shape}")
-    return array
+    if whole:
+        info = dtypes.iinfo(aval.dtype)
+        if array.min() < int(info.min) or array.max() > int(info.max):
+            raise ValueError(f"a number is out of the range from {info.min} to {info.max}")
+    if any(isinstance(x, complex) for x in array.flat) and not dtypes.is_complex(aval.dtype):
+        raise ValueError("found a complex number")
+    with np.errstate(all="ignore"):
+        made = array.astype(aval.dtype)
+    if dtypes.is_inexact(aval.dtype) and (np.isfinite(made) != np.isfinite(np.asarray(nested))).any():
+        raise ValueError("a number is out of range")
+    return made
 
 
-def _unquoted(text: str) -> str:
-    import ast
-    return ast.literal_eval(text)
+def _from_bytes(digits: str, aval: ShapedArray) -> np.ndarray:
+    raw = bytes.fromhex(digits)
+    wanted = aval.size * aval.dtype.itemsize
+    if len(raw) != wanted:
+        raise ValueError(f"it takes {wanted} bytes, found {len(raw)}")
+    if dtypes.is_bool(aval.dtype) and any(byte > 1 for byte in raw):
+        raise ValueError("a bool is a byte of 00 or 01")
+    return np.frombuffer(raw, aval.dtype).reshape(aval.shape)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    code = match.group(1)
+    if code in _ESCAPED:
+        return _ESCAPED[code]
+    if len(code) < 2:
+        raise ValueError(f"{match.group()!r} is no escape sequence of a string")
+    return chr(int(code[1:], 16))

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import Field, fields, is_dataclass
 from enum import Enum
 from typing import Any
@@ -62,6 +61,7 @@ def print_closed_jaxpr(closed: ClosedJaxpr, *, sources: bool = False, names: boo
 
 def fingerprint(jaxpr: Jaxpr) -> str:
     """A digest of the text without names."""
+    import hashlib  # here, as it takes longer to load than the rest of this module
     return hashlib.sha256(print_jaxpr(jaxpr, names=False).encode()).hexdigest()
 
 
@@ -145,7 +145,9 @@ def value_text(value: Any) -> str:
         return f"{type(value).__name__}.{value.name}"
     if isinstance(value, (int, np.integer)):
         return str(int(value))
-    if isinstance(value, (float, complex, np.floating, np.complexfloating)):
+    if isinstance(value, (complex, np.complexfloating)):
+        return f"complex{number_text(np.asarray(value)[()])}"
+    if isinstance(value, (float, np.floating)):
         return number_text(np.asarray(value)[()])
     if isinstance(value, np.dtype):
         return dtypes.short_name(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from math import prod
 from operator import index
@@ -33,10 +34,7 @@ class ShapedArray:
     weak_type: bool
 
     def __new__(cls, shape: tuple[int, ...], dtype: np.dtype | str | type, weak_type: bool = False) -> ShapedArray:
-        sizes = tuple(map(index, shape))
-        if sizes and min(sizes) < 0:
-            raise ValueError(f"a shape must have no negative dimension, got {sizes}")
-        return shaped_array(sizes, np.dtype(dtype), bool(weak_type))
+        return shaped_array(_sizes(shape), np.dtype(dtype), bool(weak_type))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a ShapedArray is immutable; make another with .update({name}=...)")
@@ -89,6 +87,13 @@ class ShapedArray:
         return f"ShapedArray({self.dtype.name}[{','.join(map(str, self.shape))}]{weak})"
 
 
+def _sizes(shape: Iterable[int]) -> tuple[int, ...]:
+    try:
+        return tuple(map(index, shape))
+    except TypeError as error:
+        raise TypeError(f"a shape must be a sequence of integers, got {shape!r:.200}: {error}") from None
+
+
 _INTERNED: dict[tuple, ShapedArray] = {}
 _MOST_INTERNED = 100_000
 
@@ -98,6 +103,12 @@ def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = Fals
     key = (shape, dtype, weak_type)
     found = _INTERNED.get(key)
     if found is None:
+        # Checked where a type is new only: 1.0 and True are the same keys as 1, and would stand in for it everywhere.
+        shape = _sizes(shape)
+        if shape and min(shape) < 0:
+            raise ValueError(f"a shape must have no negative dimension, got {shape}")
+        if not isinstance(dtype, np.dtype):
+            raise TypeError(f"the dtype of a ShapedArray must be a dtype, got {dtype!r:.200}")
         if len(_INTERNED) >= _MOST_INTERNED:
             _INTERNED.clear()
         found = object.__new__(ShapedArray)

@@ -119,6 +119,34 @@ class Gather(Operation):
     mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS
     fill_value: bool | int | float | complex | None = None
 
+    # The fill value counts as constants do: a NaN is itself, and 0.0 is not -0.0.
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or type(other) is type(self) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple:
+        fill = self.fill_value
+        return (self.dimension_numbers, self.slice_sizes, self.indices_are_sorted, self.unique_indices, self.mode,
+                str(fill) if fill is not None and (not fill or fill != fill) else fill)
+
+
+def _require_increasing(name: str, what: str, dims: tuple[int, ...]) -> None:
+    if tuple(sorted(dims)) != dims:
+        raise TypeError(f"{name}: {what} {dims} must increase")
+
+
+def _require_batching(name: str, x: ShapedArray, indices: ShapedArray, dims: tuple[int, ...],
+                      indices_dims: tuple[int, ...]) -> None:
+    """Batching dimensions of the operand and of the indices are paired, and of equal sizes."""
+    require_axes(name, dims, x.ndim, "operand_batching_dims")
+    require_axes(name, indices_dims, indices.ndim - 1, "batching dimensions of the indices")
+    if [x.shape[d] for d in dims] != [indices.shape[d] for d in indices_dims]:
+        raise TypeError(f"{name}: batching dimensions {dims} of {x.shape} and {indices_dims} of the indices' shape "
+                        f"{indices.shape} must be as many and of equal sizes")
+
 
 @abstract_eval.register(Gather)
 def _type_of_gather(op: Gather, x: ShapedArray, indices: ShapedArray) -> ShapedArray:
@@ -133,6 +161,7 @@ def _type_of_gather(op: Gather, x: ShapedArray, indices: ShapedArray) -> ShapedA
     dropped = numbers.collapsed_slice_dims + numbers.operand_batching_dims
     require_axes(op.name, dropped, x.ndim, "collapsed and batching dimensions")
     require_axes(op.name, numbers.start_index_map, x.ndim, "start_index_map")
+    _require_batching(op.name, x, indices, numbers.operand_batching_dims, numbers.start_indices_batching_dims)
     if any(sizes[d] > 1 for d in dropped):
         raise TypeError(f"gather: dimensions {dropped} are collapsed, so their slice sizes must be at most 1, got "
                         f"{sizes}")
@@ -141,6 +170,7 @@ def _type_of_gather(op: Gather, x: ShapedArray, indices: ShapedArray) -> ShapedA
         raise TypeError(f"gather: offset_dims {numbers.offset_dims} must name {len(offsets)} dimensions of the result")
     ndim = len(offsets) + indices.ndim - 1
     require_axes(op.name, numbers.offset_dims, ndim, "offset_dims")
+    _require_increasing(op.name, "offset_dims", numbers.offset_dims)
     batch, offset = iter(indices.shape[:-1]), iter(offsets)
     shape = tuple(next(offset) if d in numbers.offset_dims else next(batch) for d in range(ndim))
     return shaped_array(shape, x.dtype, x.weak_type)
@@ -169,6 +199,10 @@ def _type_of_scatter(op: ScatterBase, x: ShapedArray, indices: ShapedArray, upda
                         f"names {numbers.scatter_dims_to_operand_dims}")
     dropped = numbers.inserted_window_dims + numbers.operand_batching_dims
     require_axes(op.name, dropped, x.ndim, "inserted and batching dimensions")
+    require_axes(op.name, numbers.scatter_dims_to_operand_dims, x.ndim, "scatter_dims_to_operand_dims")
+    _require_batching(op.name, x, indices, numbers.operand_batching_dims, numbers.scatter_indices_batching_dims)
+    require_axes(op.name, numbers.update_window_dims, updates.ndim, "update_window_dims")
+    _require_increasing(op.name, "update_window_dims", numbers.update_window_dims)
     window = [n for d, n in enumerate(x.shape) if d not in dropped]
     if updates.ndim != len(numbers.update_window_dims) + indices.ndim - 1 or len(window) != len(
             numbers.update_window_dims):
