@@ -118,6 +118,10 @@ def is_inexact(aval: ShapedArray) -> bool:
     return dtypes.is_inexact(aval.dtype)
 
 
+class NoSuchArgument(TypeError, ValueError):
+    """An argument is asked for that a call does not have: JAX raises now the one, now the other of these errors."""
+
+
 def resolve_argnums(what: str, argnums: Any, count: int) -> tuple[int, ...]:
     """Positions of arguments, from an int or a sequence of ints, negative ones counted from the end."""
     given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
@@ -125,8 +129,8 @@ def resolve_argnums(what: str, argnums: Any, count: int) -> tuple[int, ...]:
         if not isinstance(i, int) or isinstance(i, bool):
             raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")
         if not -count <= i < count:
-            raise ValueError(f"{what}: argnums {argnums!r} names argument {i}, but the call has {count} positional "
-                             f"argument{'s' if count != 1 else ''}")
+            raise NoSuchArgument(f"{what}: argnums {argnums!r} names argument {i}, but the call has {count} positional "
+                                 f"argument{'s' if count != 1 else ''}")
     resolved = tuple(i % count for i in given)
     if len(set(resolved)) != len(resolved):
         raise ValueError(f"{what}: argnums {argnums!r} names an argument twice")

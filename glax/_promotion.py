@@ -53,6 +53,12 @@ def _scalar_array(value: Any, dtype: np.dtype) -> np.ndarray:
     return np.asarray(value, dtype)
 
 
+def literal_like(x: Any, value: Any) -> Literal:
+    """The literal of a Python scalar in the dtype of x, weak where x is."""
+    aval = type_of("operand", x)
+    return scalar_literal(value, aval.dtype, aval.weak_type)
+
+
 def type_of(name: str, x: Any, position: int = 0) -> ShapedArray:
     """The type of an argument of a public function; TypeError naming the function where it is not an array."""
     try:
@@ -188,7 +194,7 @@ def as_index(x: Any, name: str, argument: str) -> int:
 
 
 def as_shape(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
-    """A tuple of ints of a shape given as an int or a sequence; ValueError where one is negative."""
+    """A tuple of ints of a shape given as an int or a sequence; IncompatibleShapesError where one is negative."""
     if type(shape) is tuple and all([type(n) is int for n in shape]):
         found = shape
     elif isinstance(shape, (tuple, list)) or (isinstance(shape, (np.ndarray, Array)) and len(np.shape(shape)) == 1):
@@ -196,7 +202,7 @@ def as_shape(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
     else:
         found = (as_index(shape, name, argument),)
     if any([n < 0 for n in found]):
-        raise ValueError(f"{name}: {argument} must not have negative dimensions, got {found}")
+        raise IncompatibleShapesError(f"{name}: {argument} must not have negative dimensions, got {found}")
     return found
 
 
@@ -208,8 +214,10 @@ def concrete(x: Any, name: str, argument: str) -> np.ndarray:
     return np.asarray(x)
 
 
-def is_concrete(x: Any) -> bool:
-    return type(x) is not Tracer
+def require_no_out(name: str, out: Any) -> None:
+    """NotImplementedError where an output array is given."""
+    if out is not None:
+        raise NotImplementedError(f"{name}: arrays are immutable, so out must be None, got {type(out).__name__}")
 
 
 def named(f: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:

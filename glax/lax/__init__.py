@@ -146,7 +146,6 @@ from .shape import (
     tile,
     transpose,
     unstack,
-    zeros_like_array,
 )
 from .slicing import (
     dynamic_index_in_dim,
@@ -178,5 +177,9 @@ __all__ = [
     "scan", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub", "select",
     "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "slice",
     "slice_in_dim", "sort", "sort_key_val", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "sub",
-    "switch", "tan", "tanh", "tile", "top_k", "transpose", "unstack", "while_loop", "zeros_like_array",
+    "switch", "tan", "tanh", "tile", "top_k", "transpose", "unstack", "while_loop",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

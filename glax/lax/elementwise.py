@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import as_index, broadcast_shapes, named, type_of
+from .._promotion import as_index, broadcast_shapes, literal_like, named, type_of
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
@@ -159,16 +159,11 @@ def integer_pow(x: Any, y: int) -> Any:
     return o.integer_pow(x, y)
 
 
-def conj(x: Any, input_dtype: Any = None) -> Any:
+def conj(x: Any) -> Any:
     """Elementwise complex conjugate; real floats become complex."""
     if dtypes.is_complex(type_of("conj", x).dtype):
         return o.conj(x)
-    return complex(x, _zeros_like(x))
-
-
-def _zeros_like(x: Any) -> Any:
-    aval = type_of("zeros", x)
-    return o.full(aval.shape, 0, aval.dtype) if aval.shape else np.zeros((), aval.dtype)[()]
+    return complex(x, literal_like(x, 0.0))
 
 
 def reciprocal(x: Any) -> Any:

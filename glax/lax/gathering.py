@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .._promotion import as_shape, canonical_axes, named, shape_of, type_of
+from ..ir import dtypes
 from ..ir import ops as o
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
 
@@ -97,6 +100,9 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     columns = []
     for idx, axis in zip(idxs, axes):
         aval = type_of("index_take", idx)
+        if dtypes.itemsize_bits(aval.dtype) < 32:  # it may not hold the size
+            aval = aval.update(dtype=np.dtype(np.int32))
+            idx = o.convert_element_type(idx, aval.dtype)
         zero, size = aval.dtype.type(0), aval.dtype.type(shape[axis])
         wrapped = o.select_n(o.lt(idx, zero), idx, o.add(idx, size)) if aval.dtype.kind == "i" else idx
         columns.append(o.expand_dims(wrapped, (len(aval.shape),)))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._promotion import canonical_axes, type_of
-from ..ir import dtypes
+from ..ir import IncompatibleShapesError, dtypes
 from ..ir import ops as o
 from ..ir.config import config
 
@@ -100,8 +100,8 @@ def dot(lhs: Any, rhs: Any, *, dimension_numbers: DotDimensionNumbers | None = N
     if dimension_numbers is None:
         l_shape, r_shape = type_of("dot", lhs).shape, type_of("dot", rhs, 1).shape
         if not (1 <= len(l_shape) <= 2 and 1 <= len(r_shape) <= 2) or l_shape[-1] != r_shape[0]:
-            raise TypeError(f"dot: vectors and matrices with equal inner sizes are needed, got shapes {l_shape} and "
-                            f"{r_shape}")
+            raise IncompatibleShapesError(f"dot: vectors and matrices with equal inner sizes are needed, got shapes "
+                                          f"{l_shape} and {r_shape}")
         dimension_numbers = (((len(l_shape) - 1,), (0,)), ((), ()))
     return dot_general(lhs, rhs, dimension_numbers, precision, preferred_element_type)
 

@@ -23,7 +23,7 @@ from .._promotion import (
     type_of,
 )
 from .._promotion import broadcast_shapes as _broadcast_shapes
-from ..ir import Tracer, dtypes, shaped_array
+from ..ir import IncompatibleShapesError, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.staging import current_builder
 from ..lower import Array, from_numpy_owned
@@ -58,7 +58,10 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: S
     if type_of("broadcast_in_dim", operand).shape == shape and dims == tuple(range(len(shape))) and isinstance(
             operand, (Array, Tracer)):
         return operand
-    return o.broadcast_in_dim(operand, shape, dims)
+    try:
+        return o.broadcast_in_dim(operand, shape, dims)
+    except ValueError as error:
+        raise IncompatibleShapesError(str(error)) from None
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
@@ -75,21 +78,23 @@ def broadcast_like(x: Any, like: Any) -> Any:
 
 
 def resolve_sizes(name: str, shape: tuple[int, ...], new_sizes: Any) -> tuple[int, ...]:
-    """New sizes with a -1 among them replaced by what is left; TypeError where the numbers of elements differ."""
+    """New sizes with a -1 among them replaced by what is left; IncompatibleShapesError where the numbers of elements
+    differ."""
     given = new_sizes if isinstance(new_sizes, (tuple, list)) else (
         tuple(new_sizes) if isinstance(new_sizes, np.ndarray) and new_sizes.ndim else (new_sizes,))
     sizes = [as_index(n, name, "shape") for n in given]
     size = prod(shape)
     if sizes.count(-1) > 1:
-        raise ValueError(f"{name}: at most one size may be -1, got {tuple(sizes)}")
+        raise IncompatibleShapesError(f"{name}: at most one size may be -1, got {tuple(sizes)}")
     if -1 in sizes:
         rest = prod(n for n in sizes if n != -1)
         if rest == 0 or size % rest:
-            raise TypeError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into {tuple(sizes)}: "
-                            f"{size} is no multiple of {rest}")
+            raise IncompatibleShapesError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into "
+                                          f"{tuple(sizes)}: {size} is no multiple of {rest}")
         sizes[sizes.index(-1)] = size // rest
     if prod(sizes) != size or builtins.any(n < 0 for n in sizes):
-        raise TypeError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into {tuple(sizes)}")
+        raise IncompatibleShapesError(f"{name}: cannot reshape an array of shape {shape} (size {size}) into "
+                                      f"{tuple(sizes)}")
     return tuple(sizes)
 
 
@@ -213,11 +218,6 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] |
     if dtype is None and aval.weak_type:
         return o.convert_element_type(result, aval.dtype, True)
     return result
-
-
-def zeros_like_array(x: Any) -> Any:
-    """Zeros of the shape and dtype of x."""
-    return full_like(x, 0)
 
 
 def empty(shape: Sequence[int], dtype: Any) -> Any:

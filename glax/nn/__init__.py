@@ -41,3 +41,7 @@ __all__ = [
     "relu6", "selu", "sigmoid", "silu", "soft_sign", "softmax", "softplus", "sparse_plus", "sparse_sigmoid",
     "squareplus", "standardize", "swish", "tanh",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .. import numpy as xp
-from .._promotion import as_index, canonical_axis, promote_inexact, scalar_literal, shape_of, type_of
-from ..ir import dtypes
+from .._promotion import as_index, canonical_axis, named, promote, promote_inexact, shape_of, type_of
+from .._promotion import literal_like as _like
+from ..ir import Tracer, dtypes
 from ..ir import ops as o
+from ..lower import Array
 from ..numpy.log_sum_exp import log_softmax, logsumexp, softmax
-from ..numpy.selection import choose_between
+from ..numpy.selection import where_of_one_dtype as _where
 from ..numpy.ufuncs import tanh, unary_inexact
 
 __all__ = [
@@ -23,13 +26,25 @@ __all__ = [
 ]
 
 
-def _like(x: Any, value: Any) -> Any:
-    aval = type_of("operand", x)
-    return scalar_literal(value, aval.dtype, aval.weak_type)
+_INEXACT = frozenset(d for d in dtypes.DTYPES if dtypes.is_inexact(d))
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return choose_between("where", condition, x, y)
+def _meeting(name: str, constant: float, body: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
+    """A function of one operand, promoted with a Python scalar, as that in its formula would."""
+    def function(x: Any) -> Any:
+        kind = type(x)
+        if (kind is Tracer or kind is Array) and x.aval.dtype in _INEXACT:
+            return body(x)
+        return body(xp.asarray(promote(name, x, constant)[0]))
+
+    return named(function, name, __name__, f"""{what}. Integers meet Python numbers.
+
+    Args:
+        x: an array or a number.
+
+    Returns:
+        An array of x's shape; TypeError for what is not an array or a number.
+    """)
 
 
 def relu(x: Any) -> Any:
@@ -40,8 +55,7 @@ def relu(x: Any) -> Any:
     >>> nn.relu(xp.array([-1.0, 2.0]))
     Array([0., 2.], dtype=float32)
     """
-    type_of("relu", x)
-    x = xp.asarray(x)
+    x = xp.asarray(promote("relu", x, 0)[0] if dtypes.is_bool(type_of("relu", x).dtype) else x)
     zero = _like(x, 0)
     # A NaN is kept; where x is 0 the constant is chosen, so that nothing flows back.
     return _where(o.le(x, zero), zero, x)
@@ -52,7 +66,7 @@ def _relu6(x: Any) -> Any:
     return _where(o.ge(x, six), six, relu(x))
 
 
-relu6 = unary_inexact("relu6", _relu6, "min(max(x, 0), 6), with derivatives of 0 at 0 and at 6")
+relu6 = _meeting("relu6", 0.0, _relu6, "min(max(x, 0), 6), with derivatives of 0 at 0 and at 6")
 sigmoid = unary_inexact("sigmoid", o.logistic, "1 / (1 + exp(-x))")
 
 
@@ -73,19 +87,22 @@ def _bounded(x: Any, low: float, high: float) -> Any:
 
 
 def _hard_tanh(x: Any) -> Any:
-    one, minus_one = _like(x, 1.0), _like(x, -1.0)
+    one = _like(x, 1)
+    if dtypes.kind(type_of("hard_tanh", x).dtype) == "u":
+        return _where(o.gt(x, one), one, x)
+    minus_one = _like(x, -1)
     return _where(o.gt(x, one), one, _where(o.lt(x, minus_one), minus_one, x))
 
 
-hard_tanh = unary_inexact("hard_tanh", _hard_tanh, "x limited to [-1, 1], with derivatives of 1 at the limits")
+hard_tanh = _meeting("hard_tanh", 1, _hard_tanh, "x limited to [-1, 1], with derivatives of 1 at the limits")
 
 
 def _hard_sigmoid(x: Any) -> Any:
     return o.div(_bounded(o.add(x, _like(x, 3.0)), 0.0, 6.0), _like(x, 6.0))
 
 
-hard_sigmoid = unary_inexact("hard_sigmoid", _hard_sigmoid, "min(max(x + 3, 0), 6) / 6")
-hard_silu = unary_inexact("hard_silu", lambda x: o.mul(x, _hard_sigmoid(x)), "x * hard_sigmoid(x)")
+hard_sigmoid = _meeting("hard_sigmoid", 0.0, _hard_sigmoid, "min(max(x + 3, 0), 6) / 6")
+hard_silu = _meeting("hard_silu", 0.0, lambda x: o.mul(x, _hard_sigmoid(x)), "x * hard_sigmoid(x)")
 hard_swish = hard_silu
 mish = unary_inexact("mish", lambda x: o.mul(x, o.tanh(_softplus(x))), "x * tanh(softplus(x))")
 
@@ -112,7 +129,7 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 
 def elu(x: Any, alpha: Any = 1.0) -> Any:
     """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
-    x, = promote_inexact("elu", x)
+    x = promote("elu", x, 0.0)[0]
     positive = o.gt(x, _like(x, 0.0))
     negative_part = _where(positive, _like(x, 0.0), x)
     return xp.where(positive, x, xp.multiply(alpha, o.expm1(negative_part)))
@@ -120,7 +137,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
 def celu(x: Any, alpha: Any = 1.0) -> Any:
     """x where it is positive, alpha * (exp(x / alpha) - 1) elsewhere."""
-    x, = promote_inexact("celu", x)
+    x = promote("celu", x, 0.0)[0]
     positive = o.gt(x, _like(x, 0.0))
     negative_part = _where(positive, _like(x, 0.0), x)
     return xp.where(positive, x, xp.multiply(alpha, xp.expm1(xp.divide(negative_part, alpha))))
@@ -128,14 +145,14 @@ def celu(x: Any, alpha: Any = 1.0) -> Any:
 
 def selu(x: Any) -> Any:
     """elu scaled so that the mean and variance of normal inputs are kept."""
-    x, = promote_inexact("selu", x)
+    x = promote("selu", x, 0.0)[0]
     return o.mul(_like(x, 1.0507009873554805), elu(x, 1.6732632423543772))
 
 
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Any:
     """x where it is not negative, negative_slope * x elsewhere."""
-    x, = promote_inexact("leaky_relu", x)
-    return xp.where(o.ge(x, _like(x, 0.0)), x, xp.multiply(negative_slope, x))
+    x, slope = promote("leaky_relu", x, negative_slope)
+    return xp.where(o.ge(x, _like(x, 0)), x, xp.multiply(slope, x))
 
 
 def squareplus(x: Any, b: Any = 4) -> Any:
@@ -146,14 +163,14 @@ def squareplus(x: Any, b: Any = 4) -> Any:
 
 def sparse_plus(x: Any) -> Any:
     """0 up to -1, x from 1 on, (x + 1)**2 / 4 between."""
-    x, = promote_inexact("sparse_plus", x)
+    x = promote("sparse_plus", x, 0.0)[0]
     middle = o.div(o.square(o.add(x, _like(x, 1.0))), _like(x, 4.0))
     return _where(o.le(x, _like(x, -1.0)), _like(x, 0.0), _where(o.ge(x, _like(x, 1.0)), x, middle))
 
 
 def sparse_sigmoid(x: Any) -> Any:
     """The derivative of sparse_plus: 0 up to -1, 1 from 1 on, (x + 1) / 2 between."""
-    x, = promote_inexact("sparse_sigmoid", x)
+    x = promote("sparse_sigmoid", x, 0.0)[0]
     return o.mul(_like(x, 0.5), xp.clip(o.add(x, _like(x, 1.0)), 0.0, 2.0))
 
 

@@ -205,3 +205,7 @@ __all__ = [
     "kaiming_uniform", "lecun_normal", "lecun_uniform", "normal", "ones", "truncated_normal", "uniform",
     "variance_scaling", "xavier_normal", "xavier_uniform", "zeros",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -19,7 +19,6 @@ from .arithmetic import (
     floor_divide,
     fmod,
     hypot,
-    i0,
     imag,
     log2,
     log10,
@@ -41,6 +40,7 @@ from .arithmetic import (
     square,
     trunc,
 )
+from .bessel import i0
 from .calculus import (
     bartlett,
     blackman,
@@ -429,3 +429,7 @@ __all__ = [
     "unwrap", "vander", "var", "vdot", "vecdot", "vecmat", "vectorize", "vsplit", "vstack", "where", "zeros",
     "zeros_like",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

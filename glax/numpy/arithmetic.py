@@ -12,27 +12,21 @@ from .._promotion import (
     broadcast_to_one_shape,
     promote_inexact,
     promote_numeric,
+    require_no_out,
     scalar_literal,
+    strong,
     type_of,
 )
+from .._promotion import literal_like as _constant
 from ..ir import dtypes
 from ..ir import ops as o
-from .selection import as_array, choose_between
+from .selection import as_array
+from .selection import where_of_one_dtype as _where
 from .ufuncs import _NUMBERS, binary, binary_inexact, unary_inexact
-
-
-def _constant(x: Any, value: Any) -> Any:
-    """A literal of a Python scalar in the dtype of x, weak where x is."""
-    aval = type_of("constant", x)
-    return scalar_literal(value, aval.dtype, aval.weak_type)
 
 
 def _kind(x: Any) -> str:
     return dtypes.kind(type_of("operand", x).dtype)
-
-
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return choose_between("where", condition, x, y)
 
 
 # ---- signs and rounding
@@ -92,7 +86,19 @@ def _to_even(x: Any) -> Any:
     return o.round_(x, 1)
 
 
-rint = unary_inexact("rint", _to_even, "rounding to the nearest integer, halves to even")
+def rint(x: Any, /) -> Any:
+    """Elementwise rounding to the nearest integer, halves to even; integers become floats of the default width."""
+    return _to_even(floats_of("rint", x))
+
+
+def floats_of(name: str, x: Any) -> Any:
+    """x, integers and bools becoming floats of the default width, that of Python's floats."""
+    aval = type_of(name, x)
+    if dtypes.is_inexact(aval.dtype):
+        return x
+    if dtypes.is_bool(aval.dtype):
+        raise TypeError(f"{name} does not accept bools")
+    return strong(x, dtypes.python_scalar_dtype(float))
 
 
 def round(a: Any, decimals: int = 0, out: None = None) -> Any:
@@ -102,7 +108,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     >>> xp.round(2.567, 1)
     Array(2.6, dtype=float32, weak_type=True)
     """
-    _no_out("round", out)
+    require_no_out("round", out)
     decimals = as_index(decimals, "round", "decimals")
     kind = dtypes.kind(type_of("round", a).dtype)
     if kind in "biu":
@@ -123,11 +129,6 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
 
 around = round
 builtin_abs = int.__abs__
-
-
-def _no_out(name: str, out: Any) -> None:
-    if out is not None:
-        raise NotImplementedError(f"{name}: arrays are immutable, so out must be None, got {type(out).__name__}")
 
 
 # ---- powers and division
@@ -367,30 +368,8 @@ def angle(z: Any, deg: bool = False) -> Any:
     >>> xp.angle(1j, deg=True)
     Array(90., dtype=float32, weak_type=True)
     """
+    z = z if dtypes.is_bool(type_of("angle", z).dtype) else floats_of("angle", z)
     z, = promote_inexact("angle", z)
     parts = (o.imag(z), o.real(z)) if _kind(z) == "c" else (imag(z), z)
     result = o.atan2(*broadcast_to_one_shape("angle", parts))
     return rad2deg(result) if deg else result
-
-
-def i0(x: Any) -> Any:
-    """Modified Bessel function of order 0: the standard polynomial approximations, good to float32."""
-    x, = promote_inexact("i0", x)
-    size = o.abs_(x)
-    small, large = (_where(o.le(size, _constant(x, 3.75)), *pair) for pair in (
-        (size, _constant(x, 0.0)), (_constant(x, 3.75), size)))
-    t = o.square(o.div(small, _constant(x, 3.75)))
-    near = _polynomial(t, (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813))
-    u = o.div(_constant(x, 3.75), large)
-    series = _polynomial(u, (0.39894228, 0.01328592, 0.00225319, -0.00157565, 0.00916281, -0.02057706, 0.02635537,
-                             -0.01647633, 0.00392377))
-    far = o.mul(o.div(o.exp(large), o.sqrt(large)), series)
-    return _where(o.le(size, _constant(x, 3.75)), near, far)
-
-
-def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """The sum of coefficients[k] * x**k."""
-    result = _constant(x, coefficients[-1])
-    for c in reversed(coefficients[:-1]):
-        result = o.add(o.mul(result, x), _constant(x, c))
-    return result

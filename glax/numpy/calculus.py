@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import as_index, canonical_axes, canonical_axis, named, promote, promote_inexact, strong
+from .._promotion import as_index, canonical_axes, canonical_axis, named, promote_inexact, strong
 from ..ir import dtypes
 from ..ir import ops as o
 from .creation import arange, asarray, zeros
@@ -169,8 +169,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Any:
     """Angles along an axis with jumps of more than half a period taken out, by adding whole periods."""
-    from .arithmetic import remainder
-    p, = promote_inexact("unwrap", asarray(p))
+    from .arithmetic import floats_of, remainder
+    p = floats_of("unwrap", asarray(p))
     steps = diff(p, axis=axis)
     half = period / 2
     within = remainder(steps + half, period) - half
@@ -185,12 +185,13 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
 
 def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """The convolution of two vectors: 'full', 'same' (of the longer one's size) or 'valid' (where they overlap fully).
+    Integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.convolve(xp.array([1, 2, 3]), xp.array([1, 1]))
-    Array([1, 3, 5, 3], dtype=int32)
+    Array([1., 3., 5., 3.], dtype=float32)
     """
-    a, v = (asarray(x) for x in promote("convolve", asarray(a), asarray(v)))
+    a, v = (asarray(x) for x in promote_inexact("convolve", asarray(a), asarray(v)))
     if len(a.aval.shape) != 1 or len(v.aval.shape) != 1 or 0 in (a.aval.size, v.aval.size):
         raise ValueError(f"convolve: non-empty vectors are needed, got shapes {a.aval.shape} and {v.aval.shape}")
     if a.aval.size < v.aval.size:
@@ -246,7 +247,7 @@ blackman = _window("blackman", lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.
 
 def kaiser(M: int, beta: Any) -> Any:
     """The Kaiser window of M points and shape beta."""
-    from .arithmetic import i0
+    from .bessel import i0
     from .ufuncs import sqrt
     n = as_index(M, "kaiser", "M")
     if n == 1:

@@ -17,17 +17,33 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _from_lists(subscripts: Any, operands: Sequence[Any]) -> tuple[str, list[Any]]:
-    """The form with a string, of the form with lists of ints."""
+    """The form with a string, of the form with lists of labels."""
     if isinstance(subscripts, str):
         return subscripts.replace(" ", ""), list(operands)
     items = [subscripts, *operands]
     pairs, rest = items[:len(items) // 2 * 2], items[len(items) // 2 * 2:]
+    terms = [*pairs[1::2], *rest]
+    for labels in terms:
+        if not isinstance(labels, (tuple, list)):
+            raise TypeError(f"einsum: operands are followed by lists of labels each, or come after a string, got "
+                            f"{labels!r} of type {type(labels).__name__} in place of a list")
+    letters = _letters_of({x for labels in terms for x in labels if x is not Ellipsis})
+    spec = ",".join(_text(labels, letters) for labels in terms[:len(pairs) // 2])
+    return spec + ("->" + _text(rest[0], letters) if rest else ""), pairs[::2]
 
-    def text(labels: Sequence[Any]) -> str:
-        return "".join("..." if x is Ellipsis else _LETTERS[int(x)] for x in labels)
 
-    spec = ",".join(text(labels) for labels in pairs[1::2])
-    return spec + ("->" + text(rest[0]) if rest else ""), pairs[::2]
+def _letters_of(labels: set[Any]) -> dict[Any, str]:
+    """A letter for each label, in the order of the labels, which decides that of a result that is not spelled out."""
+    if len(labels) > len(_LETTERS):
+        raise ValueError(f"einsum: at most {len(_LETTERS)} labels are supported, got {len(labels)}")
+    try:
+        return dict(zip(sorted(labels), sorted(_LETTERS)))
+    except TypeError:
+        raise TypeError(f"einsum: labels must be of one kind, ints say, got {list(labels)!r}") from None
+
+
+def _text(labels: Sequence[Any], letters: dict[Any, str]) -> str:
+    return "".join("..." if x is Ellipsis else letters[x] for x in labels)
 
 
 def _expand(spec: str, shapes: Sequence[tuple[int, ...]]) -> tuple[list[str], str]:

@@ -115,7 +115,7 @@ def spacing(x: Any, /) -> Any:
     """Elementwise distance to the next number away from zero."""
     x, = promote_inexact("spacing", x)
     away = copysign(_like(x, np.inf), x)
-    return o.sub(o.nextafter(x, o.broadcast(away, type_of("spacing", x).shape)), x)
+    return o.sub(o.nextafter(o.stop_gradient(x), o.broadcast(away, type_of("spacing", x).shape)), x)
 
 
 def fmax(x1: Any, x2: Any, /) -> Any:

@@ -36,7 +36,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
     n, ndim = as_index(n, "diag_indices", "n"), as_index(ndim, "diag_indices", "ndim")
     if n < 0 or ndim < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, got {n} and {ndim}")
-    return (asarray(np.arange(n, dtype=np.int32)),) * ndim
+    return _positions((np.arange(n),)) * ndim
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
@@ -48,7 +48,7 @@ def diag_indices_from(arr: Any) -> tuple[Any, ...]:
 
 
 def _positions(found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
-    return tuple(asarray(i.astype(np.int32)) for i in found)
+    return tuple(asarray(i.astype(dtypes.python_scalar_dtype(int))) for i in found)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, canonical_axis, cast, promote_inexact, strong, type_of
+from .._promotion import broadcast_shapes, canonical_axis, cast, dtype_and_weak, promote_inexact, strong, type_of
 from ..ir import Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.dtypes import result_type
@@ -45,7 +45,7 @@ def array_getitem(x: Array, idx: Any) -> Any:
 
 
 def getitem(x: Any, idx: Any) -> Any:
-    """``x[idx]``: positions beyond the ends are moved to them; of arrays of positions, no derivative flows back there."""
+    """``x[idx]``: positions beyond the ends are moved to them; of arrays of them, no derivative flows back there."""
     return get(x, idx)
 
 
@@ -223,11 +223,10 @@ def update(x: Any, idx: Any, values: Any, kind: type, combine: Callable[[Any, An
     chosen = mode_of(mode, "at")
     positions = {d: wrapped(p, shape[d], d, wrap_negative_indices)
                  for d, p in enumerate(parsed.dims) if isinstance(p, Positions)}
-    if chosen is not GatherScatterMode.FILL_OR_DROP:
+    if chosen is GatherScatterMode.CLIP:
         positions = _moved_inside(positions, shape)
-    values = _as_updates(values)
-    together = dtype if combine is None else result_type((dtype, x.aval.weak_type), (
-        values.aval.dtype, values.aval.weak_type))[0]
+    values = np.asarray(values) if isinstance(values, (list, tuple)) else values
+    together = dtype if combine is None else result_type((dtype, x.aval.weak_type), dtype_and_weak("at", values))[0]
     if combine in (o.add, o.mul) and dtypes.is_bool(together):
         raise TypeError("at: bools are not added or multiplied; use set, min or max, or give values of another dtype")
     values = _fitted(values, together, parsed)
@@ -253,10 +252,6 @@ def _as_type_of(x: Any, result: Any) -> Any:
     return o.convert_element_type(result, dtype, weak)
 
 
-def _as_updates(values: Any) -> Any:
-    return asarray(np.asarray(values) if isinstance(values, (list, tuple)) else values)
-
-
 def _result_shape(parsed: Parsed) -> tuple[int, ...]:
     whole = [p.size for p in parsed.dims if isinstance(p, Whole)]
     return (*whole[:parsed.at], *parsed.array_shape, *whole[parsed.at:])
@@ -264,8 +259,7 @@ def _result_shape(parsed: Parsed) -> tuple[int, ...]:
 
 def _fitted(values: Any, dtype: np.dtype, parsed: Parsed) -> Any:
     """Values in a dtype, broadcast to the shape of what the index names, less its new axes."""
-    if values.aval.dtype != dtype:
-        values = o.convert_element_type(values, dtype, values.aval.weak_type)
+    values = asarray(cast(values, dtype, dtype_and_weak("at", values)[1]))
     inner = _result_shape(parsed)
     outer = list(inner)
     for place in parsed.new_axes:
@@ -359,8 +353,10 @@ class IndexUpdateRef:
     """``x.at[index]``: its methods return changed copies of x.
 
     All of them take ``indices_are_sorted`` and ``unique_indices`` (promises that help the compiler), ``mode`` (what
-    happens out of bounds: 'drop' or 'fill', the default for updates; 'clip'; 'promise_in_bounds', the default for get,
-    which reads the nearest element and lets no derivative flow back there) and ``wrap_negative_indices`` (whether negative positions count from the end).
+    happens out of bounds: 'drop' or 'fill', the default for updates, 'clip', or 'promise_in_bounds', the default for
+    get, which reads the nearest element and lets no derivative flow back there) and ``wrap_negative_indices`` (whether
+    negative positions count from the end). Methods that combine values with elements do so in the dtype to which both
+    promote; the result has the array's.
 
     >>> import glax.numpy as xp
     >>> xp.zeros(3).at[1].set(5.0)
@@ -465,7 +461,8 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
         raise NotImplementedError("take: mode 'raise' is not supported: contents of arrays raise no errors")
     if mode == "wrap":
         from .arithmetic import remainder
-        indices, mode = remainder(strong(indices, dtypes.python_scalar_dtype(int)), a.aval.shape[axis]), "promise_in_bounds"
+        indices = remainder(strong(indices, dtypes.python_scalar_dtype(int)), a.aval.shape[axis])
+        mode = "promise_in_bounds"
     index = (slice(None),) * axis + (indices,)
     return get(a, index, mode="fill" if mode is None else mode, fill_value=fill_value, unique_indices=unique_indices,
                indices_are_sorted=indices_are_sorted)

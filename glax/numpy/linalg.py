@@ -98,3 +98,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
         raise NotImplementedError(f"norm: ord {ord!r} of matrices takes singular values, which are not offered; 'fro', "
                                   f"1, -1, inf and -inf are")
     raise ValueError(f"norm: ord of matrices must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, got {ord!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

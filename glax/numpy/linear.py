@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._promotion import as_index, broadcast_shapes, canonical_axes, promote, shape_of, strong, type_of
-from ..ir import dtypes
+from ..ir import IncompatibleShapesError, dtypes
 from ..ir import ops as o
 from ..lax.products import dot_general, precision_name
 from .creation import asarray
@@ -34,7 +34,7 @@ def matmul(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any
     a, b = promote("matmul", a, b)
     a_shape, b_shape = shape_of(a), shape_of(b)
     if a_shape[-1] != b_shape[-2 if len(b_shape) > 1 else 0]:
-        raise TypeError(f"matmul: inner sizes must be equal, got shapes {a_shape} and {b_shape}")
+        raise IncompatibleShapesError(f"matmul: inner sizes must be equal, got shapes {a_shape} and {b_shape}")
     if len(a_shape) <= 2 and len(b_shape) <= 2:
         numbers = (((len(a_shape) - 1,), (0,)), ((), ()))
         return dot_general(a, b, numbers, precision, preferred_element_type)
@@ -88,7 +88,7 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
         return result if preferred_element_type is None else strong(result, dtypes.canonicalize(preferred_element_type))
     contract = (len(a_shape) - 1,), (max(0, len(b_shape) - 2),)
     if a_shape[-1] != b_shape[contract[1][0]]:
-        raise TypeError(f"dot: inner sizes must be equal, got shapes {a_shape} and {b_shape}")
+        raise IncompatibleShapesError(f"dot: inner sizes must be equal, got shapes {a_shape} and {b_shape}")
     return dot_general(a, b, (contract, ((), ())), precision, preferred_element_type)
 
 
@@ -113,14 +113,24 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, prefer
     return dot_general(x1, x2, ((last, last), (batch, batch)), precision, preferred_element_type)
 
 
+def _require_dimensions(name: str, *operands: tuple[Any, int]) -> None:
+    for position, (x, least) in enumerate(operands):
+        shape = type_of(name, x, position).shape
+        if len(shape) < least:
+            raise ValueError(f"{name}: argument {position} must have at least {least} dimensions, got shape {shape}")
+
+
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices and vectors, the other dimensions broadcast."""
+    """The product of matrices and vectors, the other dimensions broadcast. ValueError where there are too few."""
+    _require_dimensions("matvec", (x1, 2), (x2, 1))
     return matmul(x1, o.expand_dims(asarray(x2), (len(shape_of(x2)),)))[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
-    """The product of vectors, conjugated, and matrices, the other dimensions broadcast."""
+    """The product of vectors, conjugated, and matrices, the other dimensions broadcast. ValueError where there are too
+    few."""
     from .arithmetic import conjugate
+    _require_dimensions("vecmat", (x1, 1), (x2, 2))
     x1 = asarray(conjugate(x1))
     return matmul(o.expand_dims(x1, (len(shape_of(x1)) - 1,)), x2)[..., 0, :]
 

@@ -143,6 +143,15 @@ def _pad_by_function(x: Any, widths: Sequence[tuple[int, int]], function: Callab
     return x
 
 
+def _concrete_positions(name: str, obj: Any) -> np.ndarray:
+    """Positions in an array, or a mask, whose contents are known; ValueError where they are neither ints nor bools."""
+    type_of(name, obj, 1)
+    found = concrete(obj, name, "obj")
+    if found.dtype.kind not in "biu":
+        raise ValueError(f"{name}: obj must hold integers or bools, got {obj!r}")
+    return found if found.dtype == bool else found.astype(np.int64)
+
+
 def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices: bool = False) -> Any:
     """A copy without the slices at positions of an axis, or elements of the flattened array where axis is None.
 
@@ -157,13 +166,16 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
     n = x.aval.shape[axis]
     if isinstance(obj, slice):
         obj = np.arange(n)[obj]
-    gone = concrete(obj, "delete", "obj")
-    kept = np.delete(np.arange(n, dtype=np.int32), gone if gone.dtype == bool else gone.astype(np.int64))
+    gone = _concrete_positions("delete", obj)
+    if not gone.ndim and not -n <= gone < n:
+        raise ValueError(f"delete: obj {gone} is out of bounds for axis {axis} of size {n}")
+    kept = np.delete(np.arange(n, dtype=np.int32), gone)
     return take(x, kept, axis=axis, mode="promise_in_bounds")
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """A copy with values inserted before positions of an axis, or of the flattened array where axis is None."""
+    """A copy with values inserted before positions of an axis, or of the flattened array where axis is None; beyond
+    the ends, at the ends."""
     x = asarray(arr)
     if axis is None:
         x, axis = ravel(x), 0
@@ -171,7 +183,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     n = x.aval.shape[axis]
     if isinstance(obj, slice):
         obj = np.arange(n)[obj]
-    places = concrete(obj, "insert", "obj")
+    places = _concrete_positions("insert", obj)
     places = np.nonzero(places)[0] if places.dtype == bool else places
     values = asarray(values)
     shape = x.aval.shape
@@ -186,9 +198,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     else:
         count = places.size
     places = np.atleast_1d(places).astype(np.int64)
-    if places.size and (places.min() < -n or places.max() > n):
-        raise IndexError(f"insert: a position of {places} is out of bounds for axis {axis} of size {n}")
-    places = np.where(places < 0, places + n, places)
+    places = np.clip(np.where(places < 0, places + n, places), 0, n)
     if places.size == 1:
         places = np.repeat(places, count)
     order = np.argsort(places, kind="stable")

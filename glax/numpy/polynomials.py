@@ -118,9 +118,17 @@ def poly(seq_of_zeros: Any) -> Any:
 
 
 def roots(p: Any, *, strip_zeros: bool = True) -> Any:
-    """The roots of a polynomial, complex, whose coefficients must be concrete."""
+    """The roots of a polynomial, complex, whose coefficients must be concrete.
+
+    Args:
+        p: coefficients.
+        strip_zeros: whether leading zeros are left out; else there is a NaN for each in the place of a root.
+    """
     value = concrete(_coefficients("roots", p), "roots", "p")
     found = np.roots(value.astype(np.complex128 if dtypes.is_complex(value.dtype) else np.float64))
+    if not strip_zeros:
+        missing = builtins.max(value.size - 1 - found.size, 0)
+        found = np.concatenate([found, np.full(missing, complex(np.nan, np.nan))])
     return asarray(found.astype(dtypes.to_complex(value.dtype)))
 
 

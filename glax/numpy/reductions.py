@@ -15,6 +15,7 @@ from .._promotion import (
     canonical_axis,
     cast,
     named,
+    require_no_out,
     scalar_literal,
     shape_of,
     strong,
@@ -47,11 +48,6 @@ def as_array_of(name: str, a: Any) -> Any:
     return asarray(a)
 
 
-def _no_out(name: str, out: Any) -> None:
-    if out is not None:
-        raise NotImplementedError(f"{name}: arrays are immutable, so out must be None, got {type(out).__name__}")
-
-
 def sum_dtype(dtype: np.dtype) -> np.dtype:
     """The dtype in which numbers are added up and multiplied: narrow integers become 32-bit ones."""
     kind = dtypes.kind(dtype)
@@ -81,7 +77,7 @@ def _accumulation(name: str, kind: type[Operation], identity: int, combine: Call
                 and (type(a) is Array or type(a) is Tracer) and a.aval.dtype in _DIRECT and not a.aval.weak_type
                 and a.aval.shape):
             return bind(_over_all(kind, len(a.aval.shape)), a)
-        _no_out(name, out)
+        require_no_out(name, out)
         aval = type_of(name, a)
         if dtype is not None:
             result_dtype = dtypes.canonicalize(dtype)
@@ -133,7 +129,7 @@ def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what
                 and (type(a) is Array or type(a) is Tracer) and not a.aval.weak_type and a.aval.shape
                 and 0 not in a.aval.shape):
             return bind(_over_all(kind, len(a.aval.shape)), a)
-        _no_out(name, out)
+        require_no_out(name, out)
         dtype = type_of(name, a).dtype
         if where is not None:
             if initial is None:
@@ -170,7 +166,7 @@ amax, amin = max, min
 
 def _quantifier(name: str, kind: type[Operation], identity: bool, what: str) -> Any:
     def function(a, axis=None, out=None, keepdims=False, *, where=None):
-        _no_out(name, out)
+        require_no_out(name, out)
         a = as_bool(name, a)
         if where is not None:
             a = _masked(name, a, where, scalar_literal(identity, np.dtype(bool)))
@@ -190,7 +186,7 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
     """The largest element over axes less the smallest."""
-    _no_out("ptp", out)
+    require_no_out("ptp", out)
     return o.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
@@ -221,7 +217,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     >>> xp.mean(xp.arange(4))
     Array(1.5, dtype=float32)
     """
-    _no_out("mean", out)
+    require_no_out("mean", out)
     given = type_of("mean", a)
     result_dtype = dtypes.canonicalize(dtypes.to_inexact(given.dtype) if dtype is None else dtype)
     computed = _FLOAT32 if result_dtype in _HALF_FLOATS else (
@@ -255,7 +251,7 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int
     >>> xp.var(xp.arange(5))
     Array(2., dtype=float32)
     """
-    _no_out("var", out)
+    require_no_out("var", out)
     if correction is not None:
         if ddof:
             raise ValueError("var: give ddof or correction, not both")
@@ -342,7 +338,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
 
 def _arg_extreme(name: str, bind_op: Callable[..., Any], what: str) -> Any:
     def function(a, axis=None, out=None, keepdims=False):
-        _no_out(name, out)
+        require_no_out(name, out)
         a = as_array_of(name, a)
         shape = a.aval.shape
         if axis is None:
@@ -376,7 +372,7 @@ argmin = _arg_extreme("argmin", o.argmin, "smallest")
 
 def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Any:
     def function(a, axis=None, dtype=None, out=None):
-        _no_out(name, out)
+        require_no_out(name, out)
         a = as_array_of(name, a)
         if axis is None:
             a, axis = o.reshape(a, (a.aval.size,)), 0

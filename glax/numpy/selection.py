@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, cast, dtype_and_weak, promote, shape_of, type_of
+from .._promotion import broadcast_shapes, cast, promote, shape_of, type_of
 from ..ir import dtypes
 from ..ir import ops as o
-from ..ir.dtypes import result_type
 
 BOOL = np.dtype(bool)
 
@@ -36,6 +35,11 @@ def choose_between(name: str, condition: Any, x: Any, y: Any) -> Any:
     return o.select_n(condition, y, x)
 
 
+def where_of_one_dtype(condition: Any, x: Any, y: Any) -> Any:
+    """``where`` of a bool condition, and of x and y of one dtype."""
+    return choose_between("where", condition, x, y)
+
+
 def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None = None, fill_value: Any = None) -> Any:
     """Elements of x where condition is nonzero, of y elsewhere; with condition alone, the indices where it is nonzero.
 
@@ -52,7 +56,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
         from .sorting import nonzero
         return nonzero(condition, size=size, fill_value=fill_value)
     if x is None or y is None:
-        raise ValueError("where: give both x and y, or neither")
+        raise TypeError("where: give both x and y, or neither")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value go with condition alone, and x and y were given")
     return choose_between("where", as_bool("where", condition), *promote("where", x, y))
@@ -151,7 +155,3 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     for test, new in ((isnan(x), nan), (x == np.inf, posinf), (x == -np.inf, neginf)):
         x = choose_between("nan_to_num", test, cast(new, aval.dtype), x)
     return x
-
-
-def promoted_dtype(name: str, *xs: Any) -> np.dtype:
-    return result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])[0]

@@ -17,7 +17,7 @@ from .selection import where
 from .shaping import broadcast_to, concatenate, moveaxis, ravel
 from .sorting import nonzero, searchsorted
 
-_INT32 = np.dtype(np.int32)
+INT = dtypes.python_scalar_dtype
 
 
 def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
@@ -47,7 +47,7 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
         value = concretized(x, "unique: ar (give size= to stage it)") if type(x) is Tracer else np.asarray(x)
         found, first, inverse, counts = np.unique(value, True, True, True, axis=None if axis is None else 0,
                                                   equal_nan=equal_nan)
-        parts = [asarray(found), *(asarray(p.reshape(-1).astype(np.int32)) for p in (first, inverse, counts))]
+        parts = [asarray(found), *(asarray(p.reshape(-1).astype(INT(int))) for p in (first, inverse, counts))]
     else:
         parts = _unique_of_size(x, as_index(size, "unique", "size"), fill_value, equal_nan)
     parts[0] = parts[0] if axis is None else moveaxis(parts[0], 0, flat_axis)
@@ -64,11 +64,11 @@ def _unique_of_size(x: Any, size: int, fill_value: Any, equal_nan: bool) -> list
     if n == 0:
         filled = broadcast_to(strong(asarray(0 if fill_value is None else fill_value), x.aval.dtype),
                               (size, *x.aval.shape[1:]))
-        zeros = asarray(np.zeros(size, np.int32))
-        return [filled, zeros, asarray(np.zeros(0, np.int32)), zeros]
+        zeros = asarray(np.zeros(size, INT(int)))
+        return [filled, zeros, asarray(np.zeros(0, INT(int))), zeros]
     columns = [rows[:, k] for k in range(rows.aval.shape[1])]
     keys = [part for c in columns for part in ((o.real(c), o.imag(c)) if dtypes.is_complex(c.aval.dtype) else (c,))]
-    *ordered, order = o.sort([*keys, o.iota(_INT32, (n,), 0)], 0, True, len(keys))
+    *ordered, order = o.sort([*keys, o.iota(INT(int), (n,), 0)], 0, True, len(keys))
     new = None
     for key in ordered:
         differs = o.ne(key[1:], key[:-1])
@@ -76,7 +76,8 @@ def _unique_of_size(x: Any, size: int, fill_value: Any, equal_nan: bool) -> list
             differs = o.and_(differs, o.not_(o.and_(isnan(key[1:]), isnan(key[:-1]))))
         new = differs if new is None else o.or_(new, differs)
     starts = concatenate([asarray(np.ones(1, bool)), new])
-    at = nonzero(starts, size=size, fill_value=n)[0]
+    bounds = nonzero(starts, size=size + 1, fill_value=n)[0]
+    at, ends = bounds[:-1], bounds[1:]
     there = at < n
     first = take(order, at, mode="clip")
     first = where(there, first, first[0])
@@ -85,8 +86,7 @@ def _unique_of_size(x: Any, size: int, fill_value: Any, equal_nan: bool) -> list
         mask = o.broadcast_in_dim(there, found.aval.shape, (0,))
         found = where(mask, found, strong(asarray(fill_value), x.aval.dtype))
     group = cumsum(starts) - 1
-    inverse = asarray(np.zeros(n, np.int32)).at[order].set(group)
-    ends = concatenate([at[1:], asarray(np.full(1, n, np.int32))])
+    inverse = asarray(np.zeros(n, INT(int))).at[order].set(group)
     counts = where(there, ends - at, 0)
     return [found, first, inverse, counts]
 
@@ -188,14 +188,14 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
         result = np.intersect1d(concrete(x, "intersect1d", "ar1"), concrete(y, "intersect1d", "ar2"), assume_unique,
                                 return_indices)
         if return_indices:
-            return asarray(result[0]), *(asarray(i.astype(np.int32)) for i in result[1:])
+            return asarray(result[0]), *(asarray(i.astype(INT(int))) for i in result[1:])
         return asarray(result)
     common = _kept_once(x, isin(x, y), size, fill_value)
     if not return_indices:
         return common
     return common, *(o.argmax(o.convert_element_type(
-        o.eq(o.broadcast_in_dim(common, (size, v.aval.size), (0,)), o.broadcast(v, (size,
-                                                                                    v.aval.size))), _INT32), 1, _INT32)
+        o.eq(o.broadcast_in_dim(common, (size, v.aval.size), (0,)), o.broadcast(v, (size, v.aval.size))),
+        np.dtype(np.int32)), 1, INT(int))
         for v in (x, y))
 
 

@@ -316,7 +316,8 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, equal: bool
     axis = canonical_axis(axis, len(dims), name)
     n = dims[axis]
     if isinstance(indices_or_sections, (tuple, list)) or ndim(indices_or_sections):
-        cuts = [int(c) for c in concrete(indices_or_sections, name, "indices_or_sections")]
+        cuts = [as_index(c, name, "indices_or_sections") for c in concrete(indices_or_sections, name,
+                                                                           "indices_or_sections")]
         cuts = [builtins.min(builtins.max(c + n if c < 0 else c, 0), n) for c in cuts]
     else:
         k = as_index(indices_or_sections, name, "indices_or_sections")
@@ -406,7 +407,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
         return take(a, places, axis=axis, mode="clip")
     counts = concrete(repeats, "repeat", "repeats").reshape(-1)
     if counts.size == 1:
-        k = int(counts[0])
+        k = as_index(counts[0], "repeat", "repeats")
         spread = o.broadcast_in_dim(a, (*dims[:axis + 1], k, *dims[axis + 1:]), tuple(
             d + (d > axis) for d in range(len(dims))))
         return o.reshape(spread, (*dims[:axis], n * k, *dims[axis + 1:]))
@@ -474,11 +475,14 @@ def _roll_one(a: Any, by: Any, axis: int) -> Any:
     if n == 0:
         return a
     if type(by) is not Tracer:
+        if not np.isfinite(np.asarray(by)):
+            raise ValueError(f"roll: shift must be finite, got {by}")
         k = int(np.asarray(by)) % n
         parts = [lax_slice(a, n - k, n, axis), lax_slice(a, 0, n - k, axis)]
         return o.concatenate(parts, axis) if k else a
     from ..lax import dynamic_slice_in_dim
     from .arithmetic import remainder
+    by = o.convert_element_type(by, dtypes.python_scalar_dtype(int))  # which holds the size
     return dynamic_slice_in_dim(o.concatenate([a, a], axis), n - remainder(by, n), n, axis)
 
 

@@ -16,6 +16,7 @@ from .reductions import as_array_of
 from .selection import as_bool
 
 INT = dtypes.python_scalar_dtype
+_INT32 = np.dtype(np.int32)  # of places in a vector, in x64 mode too
 
 
 def _sortable(name: str, a: Any, axis: int | None) -> tuple[Any, int]:
@@ -110,7 +111,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
     a = as_array_of("argpartition", a)
     axis = canonical_axis(axis, len(a.aval.shape), "argpartition")
     canonical_axis(kth, a.aval.shape[axis], "argpartition", "kth")
-    return argsort(a, axis)
+    return strong(argsort(a, axis), _INT32)
 
 
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan") -> Any:
@@ -142,7 +143,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None, *, meth
     shape = (n, *wanted)
     left, right = (o.broadcast_in_dim(a, shape, (0,)), o.broadcast_in_dim(v, shape, tuple(range(1, len(shape)))))
     before = _sorts_before(left, right) if side == "left" else o.not_(_sorts_before(right, left))
-    return o.reduce_sum(o.convert_element_type(before, INT(int)), (0,))
+    return o.reduce_sum(o.convert_element_type(before, _INT32), (0,))
 
 
 _MOST_COMPARED = 65_536  # pairs of elements, up to which comparing all of them is the faster way
@@ -151,9 +152,8 @@ _MOST_COMPARED = 65_536  # pairs of elements, up to which comparing all of them 
 def _binary_search(a: Any, v: Any, side: str) -> Any:
     """Bounds that close in on each element's place, halving the distance at every step."""
     n = a.aval.shape[0]
-    low = o.broadcast(np.asarray(0, INT(int))[()], v.aval.shape)
-    high = o.broadcast(np.asarray(n, INT(int))[()], v.aval.shape)
-    one = np.asarray(1, INT(int))[()]
+    low, high = (o.broadcast(np.int32(place), v.aval.shape) for place in (0, n))
+    one = np.int32(1)
     for _ in range(n.bit_length()):
         middle = o.shift_right_logical(o.add(low, high), one)
         found = a[middle]
@@ -183,9 +183,9 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     side = "left" if right else "right"
     n = bins.aval.shape[0]
     if n == 0:
-        return asarray(np.zeros(shape_of(x), INT(int)))
+        return asarray(np.zeros(shape_of(x), _INT32))
     rising = searchsorted(bins, x, side=side)
-    falling = o.sub(np.asarray(n, INT(int))[()], searchsorted(bins[::-1], x, side="right" if right else "left"))
+    falling = o.sub(np.int32(n), searchsorted(bins[::-1], x, side="right" if right else "left"))
     return choose_between("digitize", bins[-1] >= bins[0], rising, falling)
 
 
@@ -221,7 +221,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
         raise ValueError(f"nonzero: fill_value must be a number or {len(shape)} numbers, got {fills}")
     if a.aval.size == 0 or size == 0:
         return tuple(asarray(np.full(size, f, INT(int))) for f in fills)
-    places = searchsorted(cumsum(mask), asarray(np.arange(1, size + 1, dtype=INT(int))))
+    places = strong(searchsorted(cumsum(mask), asarray(np.arange(1, size + 1, dtype=INT(int)))), INT(int))
     there = o.lt(asarray(np.arange(size, dtype=INT(int))), sum(mask))
     results, rest = [], places
     for n, fill in zip(shape[::-1], fills[::-1]):
@@ -252,7 +252,15 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
 
 def compress(condition: Any, a: Any, axis: int | None = None, *, size: int | None = None, fill_value: Any = 0,
              out: None = None) -> Any:
-    """The slices along an axis where a condition holds."""
+    """The slices along an axis where a condition holds.
+
+    Args:
+        condition: a vector, which may be shorter than the axis.
+        a: an array.
+        axis: an axis; None for the flattened array.
+        size: how many slices to return, needed where condition is staged, and at most its size.
+        fill_value: what fills the rest where there are fewer.
+    """
     from .indexing import take
     from .selection import choose_between
     from .shaping import ravel
@@ -264,6 +272,15 @@ def compress(condition: Any, a: Any, axis: int | None = None, *, size: int | Non
     a = asarray(a)
     axis = canonical_axis(axis, len(a.aval.shape), "compress")
     n = a.aval.shape[axis]
+    if condition.aval.shape[0] > n:
+        if concrete(condition[n:], "compress", "condition").any():
+            raise ValueError(f"compress: condition holds beyond the {n} elements of axis {axis}, at "
+                             f"{condition.aval.shape[0]} places in all")
+        condition = condition[:n]
+    size = None if size is None else as_index(size, "compress", "size")
+    if size is not None and size > condition.aval.shape[0]:
+        raise ValueError(f"compress: size must be at most that of the condition and of the array, "
+                         f"{condition.aval.shape[0]}, got {size}")
     if size is None:
         return take(a, np.nonzero(concrete(condition, "compress", "condition"))[0].astype(np.int32), axis=axis)
     index = nonzero(condition, size=size, fill_value=n)[0]
@@ -290,7 +307,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         raise TypeError(f"bincount: x must be a vector of integers, got {x.aval.short()}")
     if length is None:
         value = concrete(x, "bincount", "x (give length= to stage it)")
-        length = builtins.max(as_index(minlength, "bincount", "minlength"), int(value.max(initial=-1)) + 1)
+        needed = int(value.max(initial=0)) + 1 if value.size else 0
+        length = builtins.max(as_index(minlength, "bincount", "minlength"), needed)
     from .creation import zeros
     from .selection import clip
     if weights is None:
@@ -310,6 +328,8 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     sizes = as_shape(shape, "unravel_index")
     indices = asarray(indices)
     total = int(np.prod(sizes, dtype=np.int64))
+    if total > dtypes.iinfo(indices.aval.dtype).max:
+        indices = strong(indices, INT(int))
     flat = clip(indices, -total, builtins.max(total - 1, 0))
     flat = o.select_n(flat < 0, flat, flat + total) if dtypes.kind(indices.aval.dtype) == "i" else flat
     results = []

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import as_index, canonical_axes, promote_inexact, scalar_literal, shape_of, strong
+from .._promotion import as_index, canonical_axes, promote_inexact, require_no_out, scalar_literal, shape_of, strong
 from ..ir import dtypes
 from ..ir import ops as o
 from .creation import asarray, linspace, zeros
@@ -22,7 +22,8 @@ _METHODS = ("linear", "lower", "higher", "nearest", "midpoint")
 def _quantile(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool, skip_nan: bool) -> Any:
     if method not in _METHODS:
         raise ValueError(f"{name}: method must be one of {', '.join(_METHODS)}, got {method!r}")
-    a, q = (asarray(x) for x in promote_inexact(name, a, asarray(q)))
+    a, = promote_inexact(name, a)
+    a, q = (asarray(x) for x in promote_inexact(name, a, q))
     if dtypes.is_complex(a.aval.dtype):
         raise ValueError(f"{name}: complex numbers have no order")
     q_shape = q.aval.shape
@@ -79,7 +80,7 @@ def _between(method: str, low: Any, high: Any, place: Any, floor: Any) -> Any:
 
 
 def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, method: str = "linear",
-             keepdims: bool = False, *, interpolation: None = None) -> Any:
+             keepdims: bool = False) -> Any:
     """The elements below which the fractions q of all lie, over axes; NaN where one is NaN.
 
     Args:
@@ -93,12 +94,14 @@ def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input
     >>> xp.quantile(xp.arange(5.0), 0.5)
     Array(2., dtype=float32)
     """
+    require_no_out("quantile", out)
     return _quantile("quantile", a, q, axis, method, keepdims, False)
 
 
 def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
-                method: str = "linear", keepdims: bool = False, *, interpolation: None = None) -> Any:
+                method: str = "linear", keepdims: bool = False) -> Any:
     """``quantile`` of the elements that are not NaN."""
+    require_no_out("nanquantile", out)
     return _quantile("nanquantile", a, q, axis, method, keepdims, True)
 
 
@@ -108,24 +111,28 @@ def _fraction(q: Any) -> Any:
 
 
 def percentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
-               method: str = "linear", keepdims: bool = False, *, interpolation: None = None) -> Any:
+               method: str = "linear", keepdims: bool = False) -> Any:
     """``quantile`` with q in per cent."""
+    require_no_out("percentile", out)
     return _quantile("percentile", a, _fraction(q), axis, method, keepdims, False)
 
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
-                  method: str = "linear", keepdims: bool = False, *, interpolation: None = None) -> Any:
+                  method: str = "linear", keepdims: bool = False) -> Any:
     """``nanquantile`` with q in per cent."""
+    require_no_out("nanpercentile", out)
     return _quantile("nanpercentile", a, _fraction(q), axis, method, keepdims, True)
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """The middle element, or the mean of the middle two, over axes; NaN where one is NaN."""
+    require_no_out("median", out)
     return _quantile("median", a, 0.5, axis, "midpoint", keepdims, False)
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
     """``median`` of the elements that are not NaN."""
+    require_no_out("nanmedian", out)
     return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, True)
 
 

@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_to_one_shape, promote_inexact, scalar_literal, type_of
+from .._promotion import broadcast_to_one_shape, promote_inexact, strong, type_of
+from .._promotion import literal_like as _like
 from ..ir import ops as o
 from ..numpy import divide, exp, multiply, subtract
-from ..numpy.log_sum_exp import log_softmax, logsumexp, softmax
-from ..numpy.selection import choose_between
+from ..numpy.log_sum_exp import log_softmax as _log_softmax
+from ..numpy.log_sum_exp import logsumexp
+from ..numpy.log_sum_exp import softmax as _softmax
+from ..numpy.selection import as_array
+from ..numpy.selection import where_of_one_dtype as _where
 from ..numpy.ufuncs import binary_inexact, unary_inexact
 
 __all__ = [
@@ -21,22 +25,21 @@ __all__ = [
 ]
 
 
-def _like(x: Any, value: Any) -> Any:
-    aval = type_of("operand", x)
-    return scalar_literal(value, aval.dtype, aval.weak_type)
-
-
-def _where(condition: Any, x: Any, y: Any) -> Any:
-    return choose_between("where", condition, x, y)
-
-
 expit = unary_inexact("expit", o.logistic, "logistic function 1 / (1 + exp(-x))")
 logit = unary_inexact("logit", lambda x: o.log(o.div(x, o.sub(_like(x, 1.0), x))), "log(x / (1 - x))")
 erf = unary_inexact("erf", o.erf, "error function")
 erfc = unary_inexact("erfc", o.erfc, "1 - erf(x)")
 erfinv = unary_inexact("erfinv", o.erf_inv, "inverse of erf")
 gammaln = unary_inexact("gammaln", o.lgamma, "logarithm of the absolute value of the gamma function")
-loggamma = gammaln
+
+
+def _loggamma(x: Any) -> Any:
+    positive = o.gt(x, _like(x, 0.0))
+    logs = o.lgamma(_where(positive, x, _like(x, 1.0)))
+    return _where(positive, logs, o.broadcast(_like(x, math.nan), type_of("loggamma", x).shape))
+
+
+loggamma = unary_inexact("loggamma", _loggamma, "logarithm of the gamma function, NaN where x is not positive")
 digamma = unary_inexact("digamma", o.digamma, "derivative of gammaln")
 
 
@@ -46,15 +49,17 @@ def polygamma(n: Any, x: Any) -> Any:
 
 
 def _gammasgn(x: Any) -> Any:
+    zero, one = _like(x, 0.0), _like(x, 1.0)
     floor = o.floor(x)
     odd = o.ne(floor, o.mul(_like(x, 2.0), o.floor(o.mul(floor, _like(x, 0.5)))))
-    negative = o.lt(x, _like(x, 0.0))
-    pole = o.and_(negative, o.eq(x, floor))
-    sign = _where(o.and_(negative, odd), _like(x, -1.0), _like(x, 1.0))
-    return _where(pole, _like(x, math.nan), o.broadcast(sign, type_of("gammasgn", x).shape))
+    negative = o.lt(x, zero)
+    minus_zero = o.and_(o.eq(x, zero), o.lt(o.div(one, o.stop_gradient(x)), zero))
+    undefined = o.or_(o.ne(x, x), o.and_(negative, o.eq(x, floor)))
+    sign = _where(o.or_(minus_zero, o.and_(negative, odd)), _like(x, -1.0), one)
+    return strong(_where(undefined, _like(x, math.nan), o.broadcast(sign, type_of("gammasgn", x).shape)))
 
 
-gammasgn = unary_inexact("gammasgn", _gammasgn, "sign of the gamma function")
+gammasgn = unary_inexact("gammasgn", _gammasgn, "sign of the gamma function, NaN at its poles and of NaN")
 gamma = unary_inexact("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function")
 
 
@@ -97,20 +102,22 @@ kl_div = binary_inexact("kl_div", lambda p, q: o.add(o.sub(_rel_entr(p, q), p), 
 
 def betaln(a: Any, b: Any) -> Any:
     """The logarithm of the absolute value of the beta function."""
-    a, b = promote_inexact("betaln", a, b)
+    a, b = map(as_array, promote_inexact("betaln", a, b))
     return subtract(gammaln(a) + gammaln(b), gammaln(a + b))
 
 
 def beta(a: Any, b: Any) -> Any:
     """The beta function."""
-    a, b = promote_inexact("beta", a, b)
+    a, b = map(as_array, promote_inexact("beta", a, b))
     return gammasgn(a) * gammasgn(b) * gammasgn(a + b) * exp(betaln(a, b))
 
 
 def poch(z: Any, m: Any) -> Any:
-    """The rising factorial gamma(z + m) / gamma(z)."""
-    z, m = promote_inexact("poch", z, m)
-    return gammasgn(z) * gammasgn(z + m) * exp(gammaln(z + m) - gammaln(z))
+    """The rising factorial gamma(z + m) / gamma(z); 1 where m is 0."""
+    z, m = map(as_array, promote_inexact("poch", z, m))
+    result = gammasgn(z) * gammasgn(z + m) * exp(gammaln(z + m) - gammaln(z))
+    empty = o.and_(*broadcast_to_one_shape("poch", [o.not_(o.is_finite(gammaln(z))), o.eq(m, _like(m, 0.0))]))
+    return _where(empty, _like(result, 1.0), result)
 
 
 def factorial(n: Any, exact: bool = False) -> Any:
@@ -127,9 +134,9 @@ def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
     if exact:
         raise NotImplementedError("comb: exact=True is not supported")
     N, k = broadcast_to_one_shape("comb", promote_inexact("comb", N, k))
-    if repetition:
-        N = o.sub(o.add(N, k), _like(N, 1.0))
     one, zero = _like(N, 1.0), _like(N, 0.0)
+    if repetition:  # of nothing, nothing can be chosen in one way
+        N = _where(o.and_(o.eq(N, zero), o.eq(k, zero)), zero, o.sub(o.add(N, k), one))
     valid = o.and_(o.ge(k, zero), o.ge(N, k))
     n_, k_ = _where(valid, N, one), _where(valid, k, zero)
     logs = o.sub(o.lgamma(o.add(n_, one)), o.add(o.lgamma(o.add(k_, one)), o.lgamma(o.add(o.sub(n_, k_), one))))
@@ -138,7 +145,7 @@ def comb(N: Any, k: Any, exact: bool = False, repetition: bool = False) -> Any:
 
 def multigammaln(a: Any, d: int) -> Any:
     """The logarithm of the gamma function of d dimensions."""
-    a, = promote_inexact("multigammaln", a)
+    a = as_array(*promote_inexact("multigammaln", a))
     constant = d * (d - 1) / 4 * math.log(math.pi)
     total: Any = constant
     for j in range(d):
@@ -162,6 +169,26 @@ def _boxcox_of_log(logs: Any, lmbda: Any) -> Any:
     zero = o.eq(lmbda, _like(lmbda, 0.0))
     safe = _where(zero, _like(lmbda, 1.0), lmbda)
     return _where(zero, logs, divide(o.expm1(multiply(safe, logs)), safe))
+
+
+# ---- sums of exponentials
+
+
+def softmax(x: Any, /, *, axis: Any = None) -> Any:
+    """exp(x) divided by its sum over axes, by default over all of them.
+
+    >>> import glax.numpy as xp
+    >>> from glax.scipy import special
+    >>> special.softmax(xp.zeros((2, 2)))
+    Array([[0.25, 0.25],
+           [0.25, 0.25]], dtype=float32)
+    """
+    return _softmax(x, axis)
+
+
+def log_softmax(x: Any, /, *, axis: Any = None) -> Any:
+    """The logarithm of softmax, exact for small probabilities; over all axes by default."""
+    return _log_softmax(x, axis)
 
 
 # ---- the normal distribution
@@ -206,3 +233,6 @@ def log_ndtr(x: Any, series_order: int = 3) -> Any:
     x, = promote_inexact("log_ndtr", x)
     return _log_ndtr(x, max(1, int(series_order)) + 4)
 
+
+def __dir__() -> list[str]:
+    return __all__

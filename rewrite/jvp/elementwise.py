@@ -31,7 +31,7 @@ from ...ir.ops import (
     square,
     sub,
 )
-from .rule_helpers import derivative, zero_derivative
+from .rule_helpers import derivative, not_differentiable, zero_derivative
 
 
 def scaled(value: complex, x: Any) -> Any:
@@ -48,7 +48,7 @@ def one_plus_square(x: Any) -> Any:
 
 zero_derivative(o.Sign, o.Floor, o.Ceil, o.Round, o.IsFinite, o.Not, o.PopulationCount, o.Clz, o.StopGradient,
                 o.And, o.Or, o.Xor, o.ShiftLeft, o.ShiftRightArithmetic, o.ShiftRightLogical, o.Comparison,
-                o.Nextafter, o.BitcastConvertType)
+                o.BitcastConvertType)
 
 derivative(o.Neg, lambda op, t, y, x: neg(t))
 derivative(o.Exp, lambda op, t, y, x: mul(t, y))
@@ -77,7 +77,9 @@ derivative(o.Erfc, lambda op, t, y, x: mul(t, scaled(-2 / sqrt_of_number(pi), ex
 derivative(o.ErfInv, lambda op, t, y, x: mul(t, scaled(sqrt_of_number(pi) / 2, exp(square(y)))))
 derivative(o.Lgamma, lambda op, t, y, x: mul(t, digamma(x)))
 derivative(o.Digamma, lambda op, t, y, x: mul(t, o.polygamma(number(1, x), x)))
-derivative(o.Polygamma, None, lambda op, t, y, m, x: mul(t, o.polygamma(add(m, number(1, m)), x)))
+derivative(o.Nextafter, not_differentiable("x"), not_differentiable("y"))
+derivative(o.Polygamma, not_differentiable("its order"),
+           lambda op, t, y, m, x: mul(t, o.polygamma(add(m, number(1, m)), x)))
 derivative(o.Real, lambda op, t, y, x: o.real(t))
 derivative(o.Imag, lambda op, t, y, x: o.imag(t))
 derivative(o.Conj, lambda op, t, y, x: conj(t))

@@ -101,20 +101,30 @@ derivative(o.Cummin, _cumulative_extreme_derivative)
 
 
 def _cumlogsumexp_derivative(op: o.Cumlogsumexp, t: Any, out: Any, x: Any) -> Any:
-    """Weighted means of the tangents with the weights exp(x), scaled against overflow as log-sum-exp is."""
+    """Weighted means of the tangents with the weights exp(x), scaled against overflow as log-sum-exp is.
+
+    Infinities take no part in arithmetic, where a derivative of this one would meet 0 times them: of two elements of
+    which one is +inf, that one has all the weight, and of two that are -inf, the later one.
+    """
     def combine(a: tuple, b: tuple) -> tuple:
         top = o.max_(a[0], b[0])
-        finite_top = o.select_n(o.is_finite(top), number(0, top), top)
-        weights = [o.exp(o.sub(s[0], finite_top)) for s in (a, b)]
-        total = o.add(*weights)
+        finite, infinite, nothing = o.is_finite(top), o.eq(top, number(np.inf, top)), o.eq(top, number(-np.inf, top))
+        shift = o.select_n(finite, number(0, top), top)
+        weights = [o.exp(_power_of(s, shift, infinite)) for s in (a[0], b[0])]
+        total = o.select_n(nothing, o.add(*weights), number(1, top))
         mean = o.div(o.add(o.mul(weights[0], a[1]), o.mul(weights[1], b[1])), total)
-        nothing = o.eq(total, number(0, total))
-        return o.add(finite_top, o.log(total)), o.select_n(nothing, mean, b[1])
+        return o.select_n(finite, top, o.add(shift, o.log(total))), o.select_n(nothing, mean, b[1])
 
     return _scan_by_doubling(op, combine, (x, t), (-np.inf, 0))[1]
 
 
 derivative(o.Cumlogsumexp, _cumlogsumexp_derivative)
+
+
+def _power_of(x: Any, shift: Any, infinite: Any) -> Any:
+    """x less the shift; where the larger of two elements is +inf, 0 for that one and -inf for a finite one."""
+    share = o.select_n(o.eq(x, number(np.inf, x)), number(-np.inf, x), number(0, x))
+    return o.select_n(infinite, o.sub(x, shift), share)
 
 
 @jvp_rule.register(o.Sort)

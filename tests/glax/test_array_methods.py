@@ -203,3 +203,19 @@ def test_ufunc_methods():
     np.testing.assert_array_equal(xp.add.at(xp.zeros(2), xp.array([0, 0]), 1.0, inplace=False), [2, 0])
     with pytest.raises(NotImplementedError):
         xp.add.at(xp.zeros(2), xp.array([0]), 1.0)
+
+
+@pytest.mark.parametrize("read, slope", [
+    (lambda x: x[xp.array([5, 0])], [1, 0, 0]), (lambda x: x[xp.array([-5])], [0, 0, 0]),
+    (lambda x: x[xp.array([1, 9]),], [0, 1, 0]), (lambda x: x.at[xp.array([5, 0])].get(mode="clip"), [1, 0, 1]),
+    (lambda x: x[5], [0, 0, 1]), (lambda x: xp.take(x, xp.array([5, 0]), mode="clip"), [1, 0, 1]),
+    (lambda x: xp.take(x, xp.array([5, 0]), fill_value=0.0), [1, 0, 0])])
+def test_no_derivative_flows_back_from_beyond_the_ends_unless_clipped(read, slope):
+    for f in (glax.grad(lambda x: read(x).sum()), glax.jit(glax.grad(lambda x: read(x).sum()))):
+        np.testing.assert_array_equal(f(xp.arange(3.0)), slope)
+
+
+def test_computed_positions_are_read_as_known_ones():
+    slope = glax.grad(lambda x, i: x[i].sum())
+    for f in (slope, glax.jit(slope)):
+        np.testing.assert_array_equal(f(xp.arange(3.0), xp.array([5, 0])), [1, 0, 0])

@@ -106,3 +106,20 @@ def test_axes_are_named_in_errors():
         lax.reduce_sum(xp.ones(2), (2,))
     with pytest.raises(ValueError, match="start_indices"):
         lax.dynamic_slice(xp.ones((2, 2)), (0,), (1, 1))
+
+
+@pytest.mark.parametrize("call", [
+    lambda: xp.ones(-1), lambda: xp.full((2, -1), 0), lambda: lax.full((-1,), 0), lambda: lax.iota("int32", -1),
+    lambda: xp.arange(4).reshape(-1, -1), lambda: xp.arange(3).reshape(2), lambda: lax.reshape(xp.arange(3), (2, -1)),
+    lambda: lax.broadcast_in_dim(xp.arange(3), (2,), (0,)), lambda: lax.broadcast_in_dim(xp.arange(3), (3,), (1,)),
+    lambda: lax.dot(xp.ones(2), xp.ones(3)), lambda: xp.matvec(xp.ones((2, 3)), xp.ones(2)),
+    lambda: glax.grad(lambda x: x, argnums=1)(1.0), lambda: glax.jacfwd(lambda x: x, argnums=-2)(1.0)])
+@pytest.mark.parametrize("kind", [TypeError, ValueError])
+def test_errors_about_shapes_are_of_both_kinds(call, kind):
+    with pytest.raises(kind):
+        call()
+
+
+def test_rolling_by_a_computed_narrow_shift():
+    program, _ = stage(lambda by: [xp.roll(xp.arange(300), by)], [ShapedArray((), "uint8")])
+    np.testing.assert_array_equal(evaluate_jaxpr(program, np.uint8(200))[0], np.roll(np.arange(300), 200))

@@ -90,3 +90,63 @@ def test_special_functions():
     assert float(special.logit(0.25)) == pytest.approx(np.log(1 / 3), rel=1e-5)
     assert float(special.gamma(-1.5)) == pytest.approx(2.36327180, rel=1e-5)
     np.testing.assert_allclose(special.entr(xp.array([0.0, 1.0, 0.5])), [0, 0, 0.34657359], atol=1e-6)
+
+
+def test_special_softmax_is_over_all_axes():
+    np.testing.assert_allclose(special.softmax(xp.zeros((2, 2))), np.full((2, 2), 0.25))
+    np.testing.assert_allclose(special.log_softmax(xp.zeros((2, 2)), axis=0), np.full((2, 2), np.log(0.5)), rtol=1e-6)
+    assert float(special.softmax(1.0)) == 1 and float(special.log_softmax(1.0)) == 0
+
+
+def test_special_functions_of_python_scalars():
+    assert float(special.beta(1.0, 2.0)) == pytest.approx(0.5) and float(special.betaln(1, 2)) == pytest.approx(
+        np.log(0.5))
+    assert float(special.poch(2, 3)) == pytest.approx(24)
+    assert float(special.multigammaln(4, 2)) == pytest.approx(3.5650978)
+
+
+@pytest.mark.parametrize("f, args, want", [
+    (special.loggamma, (-1.5,), np.nan), (special.loggamma, (0.0,), np.nan), (special.loggamma, (1.0,), 0),
+    (special.gammasgn, (np.nan,), np.nan), (special.gammasgn, (-0.0,), -1), (special.gammasgn, (0.0,), 1),
+    (special.gammasgn, (-1.0,), np.nan), (special.gammasgn, (-2.5,), -1), (special.gamma, (-0.0,), -np.inf),
+    (special.poch, (0.0, 0.0), 1), (special.poch, (np.nan, 0.0), 1), (special.poch, (0.0, 2.0), 0),
+    (special.poch, (-1.0, 2.0), np.nan), (special.comb, (0, 0), 1), (special.comb, (-1.0, 0.0), 0)])
+def test_special_points(f, args, want):
+    np.testing.assert_allclose(f(*args), want, atol=1e-6)
+
+
+def test_combinations_with_repetition():
+    for n, k, want in ((0, 0, 1), (0, 1, 0), (5, 2, 15)):
+        assert float(special.comb(n, k, repetition=True)) == pytest.approx(want)
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: special.polygamma(x, 2.0), lambda x: xp.nextafter(x, 2.0), lambda x: xp.nextafter(2.0, x)])
+def test_what_has_no_derivative_says_so(f):
+    with pytest.raises(NotImplementedError, match="has no derivative by"):
+        glax.grad(f)(1.0)
+    assert float(glax.grad(lambda x: f(glax.lax.stop_gradient(x)) + x)(1.0)) == 1
+
+
+@pytest.mark.parametrize("x, i, slope", [
+    ([-np.inf, 1, 0], 1, [0, 1, 0]), ([-np.inf, 1, 0], 0, [1, 0, 0]), ([-np.inf, -np.inf, 0], 1, [0, 1, 0]),
+    ([np.inf, 1, 0], 0, [1, 0, 0]), ([np.inf, 1, 0], 2, [1, 0, 0]), ([1, -np.inf, 0], 2, [0.731059, 0, 0.268941])])
+def test_cumulative_logsumexp_at_infinities(x, i, slope):
+    f = glax.grad(lambda x: glax.lax.cumlogsumexp(x)[i])
+    np.testing.assert_allclose(f(xp.array(x)), slope, rtol=1e-5)
+    assert np.isfinite(np.asarray(glax.jvp(glax.grad(lambda x: f(x).sum()), (xp.array(x),), (xp.ones(3),))[1])).all()
+
+
+@pytest.mark.parametrize("call, dtype, weak", [
+    (lambda: nn.hard_tanh(xp.arange(3)), "int32", False), (lambda: nn.hard_tanh(2), "int32", True),
+    (lambda: nn.relu(True), "int32", True), (lambda: nn.relu(xp.array([True])), "int32", True),
+    (lambda: nn.relu(xp.arange(3, dtype="uint8")), "uint8", False), (lambda: nn.leaky_relu(-1, 2), "int32", True),
+    (lambda: nn.leaky_relu(xp.arange(3), 2), "int32", False), (lambda: nn.leaky_relu(xp.arange(3)), "float32", True),
+    (lambda: nn.leaky_relu(xp.ones(2, "float16")), "float16", False),
+    *[(lambda f=f: f(xp.arange(3)), "float32", True) for f in (
+        nn.elu, nn.celu, nn.selu, nn.relu6, nn.hard_sigmoid, nn.hard_silu, nn.sparse_plus, nn.sparse_sigmoid)],
+    *[(lambda f=f: f(xp.ones(3, "float16")), "float16", False) for f in (nn.elu, nn.relu6, nn.hard_silu, nn.hard_tanh)],
+])
+def test_integers_meet_the_python_numbers_of_a_formula(call, dtype, weak):
+    result = call()
+    assert (result.dtype, result.weak_type) == (np.dtype(dtype), weak)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import glax
 import glax.numpy as xp
 from glax import ir
 from glax.interp import evaluate_jaxpr
@@ -165,3 +166,37 @@ def test_evaluating_a_staged_network_layer():
     w, x = rng.normal(size=(4, 3)).astype(np.float32), rng.normal(size=(2, 4)).astype(np.float32)
     jaxpr, _ = stage(lambda w, x: [xp.tanh(x @ w) + 1], [ShapedArray(w.shape, w.dtype), ShapedArray(x.shape, x.dtype)])
     close(evaluate_jaxpr(jaxpr, w, x)[0], np.tanh(x @ w) + 1)
+
+
+@pytest.mark.parametrize("call, dtype", [
+    *[(lambda f=f: f(xp.ones((3, 3)))[-1], "int64") for f in (
+        xp.tril_indices_from, xp.triu_indices_from, xp.diag_indices_from, xp.unique_inverse, xp.unique_counts,
+        xp.unique_all)],
+    (lambda: xp.tril_indices(3)[0], "int64"), (lambda: xp.unique(xp.arange(3), return_index=True, size=2)[1], "int64"),
+    (lambda: xp.intersect1d(xp.arange(3), xp.arange(2), return_indices=True)[1], "int64"),
+    (lambda: xp.nonzero(xp.arange(3), size=2)[0], "int64"), (lambda: xp.argsort(xp.arange(3)), "int64"),
+    (lambda: xp.searchsorted(xp.arange(3), 1), "int32"), (lambda: xp.digitize(xp.arange(3), xp.arange(2)), "int32"),
+    (lambda: xp.digitize(xp.arange(3), xp.arange(2)[::-1]), "int32"),
+    (lambda: xp.argpartition(xp.arange(3), 1), "int32"),
+    (lambda: xp.median(xp.arange(3, dtype="int32")), "float32"),
+    (lambda: xp.nanmedian(xp.arange(3, dtype="int8")), "float32"), (lambda: xp.median(xp.arange(3)), "float64"),
+    *[(lambda f=f: f(xp.arange(3, dtype="int32")), "float64") for f in (xp.rint, xp.angle, xp.unwrap)],
+])
+def test_dtypes_of_results_in_x64_mode(call, dtype):
+    with glax.enable_x64(True):
+        assert call().dtype == np.dtype(dtype)
+
+
+def test_counts_of_unique_elements_that_are_cut_off_are_left_out():
+    assert xp.unique(xp.arange(3), return_counts=True, size=2)[1].tolist() == [1, 1]
+
+
+def test_bessel_function_is_as_accurate_as_its_dtype():
+    x = np.array([0.0, -1, 3, 7.99, 8, 8.01, 20, -29, 31, 700])
+    want = [1.0, 1.2660658777520082, 4.880792585865024, 423.58420367467363, 427.56411572180474, 431.58178605209235,
+            43558282.559553534, 292520631785.69086, 2089962966491.9038, 1.5295933476718735e+302]  # SciPy's
+    with glax.enable_x64(True):
+        np.testing.assert_allclose(xp.i0(x), want, rtol=4e-15)
+        slope = glax.grad(lambda v: xp.i0(v).sum())(xp.array([0.0, 1, 20]))
+        np.testing.assert_allclose(slope, [0, 0.5651591039924851, 42454973.385127775], rtol=1e-14)
+    np.testing.assert_allclose(xp.i0(x[:9].astype(np.float32)), want[:9], rtol=2e-6)

@@ -1,5 +1,7 @@
 """ops, numpy.linalg, flatten_util, errors."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,9 @@ def test_arrays_and_tracers_are_instances_of_array():
     glax.jit(lambda x: seen.append(isinstance(x, glax.Array)) or x)(1.)
     assert seen == [True] and isinstance(gnp.ones(2), glax.Array) and not isinstance(np.ones(2), glax.Array)
     assert issubclass(glax.errors.TracerBoolConversionError, TypeError)
+
+
+@pytest.mark.parametrize("module", ["numpy", "numpy.linalg", "lax", "nn", "nn.initializers", "scipy.special"])
+def test_modules_list_their_public_names(module):
+    found = import_module(f"glax.{module}")
+    assert dir(found) == sorted(found.__all__)
