@@ -1,6 +1,6 @@
 """Train a classifier of scanned digits, and look at its program at every step of the way.
 
-usage: python examples/digits.py [--epochs 30] [--out digits.png] [--no-picture]
+usage: python examples/digits.py [--epochs 30] [--out digits.png] [--no-picture] [--quick]
 
 The data are the 1,797 scanned digits that scikit-learn ships (8 x 8 pixels, from the UCI repository). A fifth of them
 is held out. The script prints the staged loss, its gradient and its form for a batch of examples, as programs, before
@@ -140,7 +140,10 @@ def main(argv: list[str] | None = None) -> float:
     parser.add_argument("--epochs", type=int, default=30)
     parser.add_argument("--out", type=Path, default=Path("digits.png"), help="where the picture goes")
     parser.add_argument("--no-picture", action="store_true")
+    parser.add_argument("--quick", action="store_true", help="a few epochs, and no picture")
     args = parser.parse_args(argv)
+    if args.quick:
+        args.epochs, args.no_picture = 5, True
     pixels, labels, test_pixels, test_labels = split_data()
     params = initial_parameters(np.random.default_rng(2), (64, 128, 10))
     show_programs(params, pixels[:64], labels[:64])

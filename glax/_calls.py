@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ._running import run_program
+from ._running import asarray, run_program
 from .ir import Jaxpr, aval_of, current_builder, dtypes, is_value, stage, tree
 from .ir.staging import avals_of
 from .ir.tree import PyTreeDef
@@ -32,6 +32,11 @@ def leaf_avals(what: str, args: Any, leaves: Sequence[Any]) -> list[ShapedArray]
             except (TypeError, OverflowError) as cause:
                 raise type(cause)(f"{what}: argument{tree.keystr(path)}: {cause}") from None
         raise error
+
+
+def as_arrays(values: Any) -> Any:
+    """A tree with its NumPy arrays and its numbers as Arrays, as a staged function would have them staged."""
+    return tree.map_tree(lambda x: asarray(x) if is_value(x) else x, values)
 
 
 class Staged(NamedTuple):

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from . import rewrite
-from ._calls import function_name, is_inexact, leaf_avals, require_callable, stage_function
+from ._calls import as_arrays, function_name, is_inexact, leaf_avals, require_callable, stage_function
 from ._custom_rules import run_now
 from ._static import split_static
 from .checkpoint_policies import as_policy
@@ -44,9 +44,9 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, prevent_cse: bool = Tru
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        if current_builder() is None:
-            return run_now(what, fun(*args, **kwargs))
         call, dynamic = split_static(what, fun, static_argnums, args)
+        if current_builder() is None:
+            return run_now(what, call(*as_arrays(dynamic), **as_arrays(kwargs)))
         leaves, in_tree = tree.flatten((dynamic, kwargs))
         avals = leaf_avals(what, (dynamic, kwargs), leaves)
 

@@ -111,7 +111,8 @@ class JitFunction:
         else:
             avals = leaf_avals(self._what, (args, kwargs), leaves)
         # Types are found by identity: the entry keeps its own alive, and others that are equal are staged once more.
-        key = (in_tree, static, config.enable_x64, *map(id, avals))
+        key = (in_tree, static, config.enable_x64, config.numpy_dtype_promotion, config.default_matmul_precision,
+               *map(id, avals))
         entry = self._entries.get(key)
         if entry is None:
             entry = self._stage(fun, in_tree, avals, args, kwargs)

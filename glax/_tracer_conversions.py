@@ -41,6 +41,14 @@ def origin(tracer: Tracer) -> str:
     return "it is a value that the staged function takes from outside"
 
 
+def culprit(tracer: Tracer) -> str:
+    """What is being staged that keeps a value's contents unknown: it may enclose the staging that asks for them."""
+    builder = tracer.builder
+    while builder.known is not None and builder.parent is not None:
+        builder = builder.parent
+    return builder.what
+
+
 def _user_line() -> str:
     import sys
 
@@ -53,8 +61,10 @@ def _user_line() -> str:
 
 def fail(error: type[TracerError], tracer: Tracer, used_as: str, instead: str) -> NoReturn:
     """Raise: what was asked of which value, on which line, while staging what, and what to write instead."""
+    why = culprit(tracer)
+    within = f" within {why}" if why != tracer.builder.what else ""
     raise error(f"a staged value of type {tracer.aval.short()} was used as {used_as}{_user_line()}, while staging "
-                f"{tracer.builder.what}, so its contents are not known: {origin(tracer)}. {instead}")
+                f"{tracer.builder.what}{within}, so its contents are not known: {origin(tracer)}. {instead}")
 
 
 def concretized(tracer: Tracer, used_as: str) -> np.ndarray:
@@ -109,8 +119,10 @@ def _to_numpy(tracer: Tracer, dtype: Any = None, copy: bool | None = None) -> np
     # Only constants: elsewhere NumPy would go on with values that derivatives no longer see.
     value = tracer.atom.value if type(tracer.atom) is Literal else None
     if value is None:
-        fail(TracerArrayConversionError, tracer, "a NumPy array",
-             "Use the functions of this package's numpy module in place of NumPy's, or compute with NumPy outside.")
+        raise TracerArrayConversionError(
+            f"a staged value of type {tracer.aval.short()} was used as a NumPy array{_user_line()}, while staging "
+            f"{tracer.builder.what}: NumPy would go on with plain numbers, of which no program and no derivative "
+            "knows. Use the functions of this package's numpy module in place of NumPy's, or use NumPy outside.")
     return np.array(value, dtype)
 
 

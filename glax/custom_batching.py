@@ -7,7 +7,7 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
-from ._calls import function_name, leaf_avals, require_callable, stage_function
+from ._calls import as_arrays, function_name, leaf_avals, require_callable, stage_function
 from ._custom_rules import as_type, fits, require_values, resolve_keywords, run_now
 from .ir import ShapedArray, aval_of, bind, current_builder, tree
 from .ir import ops as o
@@ -65,7 +65,7 @@ class custom_vmap:
         if self.vmap_rule is None:
             raise AttributeError(f"the {self._what} has no rule: give it one with def_vmap before calling it")
         if current_builder() is None:
-            return run_now(self._what, self.fun(*args))
+            return run_now(self._what, self.fun(*as_arrays(args)))
         leaves, in_tree = tree.flatten(args)
         avals = leaf_avals(self._what, args, leaves)
         staged = stage_function(lambda *xs: self.fun(*tree.unflatten(in_tree, xs)), avals, self._what)

@@ -6,7 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
-from ._calls import Staged, apply_program, function_name, is_inexact, leaf_avals, require_callable, stage_function
+from ._calls import (
+    Staged,
+    apply_program,
+    as_arrays,
+    function_name,
+    is_inexact,
+    leaf_avals,
+    require_callable,
+    stage_function,
+)
 from ._custom_jvp import custom_jvp
 from ._custom_rules import SymbolicZero, as_type, fits, require_values, zero_from_primal
 from ._custom_vjp import CustomVJPPrimal, custom_vjp, custom_vjp_primal_tree_values
@@ -152,7 +161,7 @@ def linear_call(fun: Callable[..., Any], fun_transpose: Callable[..., Any], resi
     0.25
     """
     if current_builder() is None:
-        return fun(residual_args, linear_args)
+        return fun(as_arrays(residual_args), as_arrays(linear_args))
     what = f"linear_call of {function_name(fun)}"
     residuals, residual_tree = tree.flatten(residual_args)
     linear, linear_tree = tree.flatten(linear_args)

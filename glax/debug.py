@@ -66,8 +66,10 @@ def _check_format(fmt: str, count: int, names: Sequence[str]) -> None:
                 used.add(int(first) if first.isdigit() else first)
     missing = [x for x in used if not (x in names if isinstance(x, str) else x < count)]
     if missing:
-        raise ValueError(f"debug.print: the format string {fmt!r} names {missing[0]!r}, which is not among the "
-                         f"{count} positional arguments and {sorted(names)}")
+        named = ", ".join(sorted(names)) or "none"
+        wants = f"names {missing[0]!r}" if isinstance(missing[0], str) else f"takes positional argument {missing[0]}"
+        raise ValueError(f"debug.print: the format string {fmt!r} {wants}, but there are {count} positional arguments, "
+                         f"and named ones: {named}")
     unused = [x for x in (*range(count), *names) if x not in used]
     if unused:
         raise ValueError(f"debug.print: the format string {fmt!r} does not use the argument {unused[0]!r}")

@@ -26,8 +26,9 @@ _DOT_ALGORITHMS = (
     "BF16_BF16_F32_X9", "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
 )  # fmt: skip
 _MISSING = object()
-# Settings that change how programs run. One attribute says whether any may be on, for where every read counts.
-_HEEDED_BY_RUNNING = ("disable_jit", "debug_nans", "debug_infs")
+# Settings that change how programs are staged or run, and hardly ever differ from their defaults. One attribute says
+# whether any may, for where every read counts.
+_HEEDED_BY_RUNNING = ("disable_jit", "debug_nans", "debug_infs", "numpy_dtype_promotion", "default_matmul_precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _field_name(name: str) -> str:
 class Config(threading.local):
     """The settings; read them as attributes, change them with `update` or, for a while, with `override`.
 
-    `slow_path` is no setting: it is true where one that changes how programs run is on, or may be.
+    `slow_path` is no setting: it is true where one that changes how programs are staged or run may be on.
 
     >>> from glax.ir.config import config
     >>> config.disable_jit
@@ -126,7 +127,7 @@ class Config(threading.local):
         """
         field = _field_name(name)
         setattr(Config, field, FIELDS[field].checked(field, value))
-        Config.slow_path = any(getattr(Config, name) for name in _HEEDED_BY_RUNNING)
+        Config.slow_path = any(getattr(Config, name) != FIELDS[name].default for name in _HEEDED_BY_RUNNING)
 
     def override(self, **fields: Any) -> Override:
         """A context manager (and decorator) that sets values for the current thread only.
@@ -138,7 +139,7 @@ class Config(threading.local):
         """
         names = {name: _field_name(name) for name in fields}
         values = {names[n]: FIELDS[names[n]].checked(names[n], value) for n, value in fields.items()}
-        if any(values.get(name) for name in _HEEDED_BY_RUNNING):
+        if any(name in values and values[name] != FIELDS[name].default for name in _HEEDED_BY_RUNNING):
             values["slow_path"] = True
         return Override(values)
 

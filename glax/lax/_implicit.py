@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._calls import Staged, apply_program, function_name, is_inexact, leaf_avals, require_callable, stage_function
+from .._calls import (
+    Staged,
+    apply_program,
+    as_arrays,
+    function_name,
+    is_inexact,
+    leaf_avals,
+    require_callable,
+    stage_function,
+)
 from .._custom_jvp import custom_jvp
 from .._custom_rules import SymbolicZero
 from .._forward import jvp, linearize
@@ -59,7 +68,7 @@ def custom_linear_solve(matvec: Function, b: Any, solve: Function, transpose_sol
     _require_inexact(what, "b", b, avals)
     product = _staged_like(f"{what}: matvec", lambda *xs: matvec(tree.unflatten(in_tree, xs)), avals, in_tree, leaves)
     if current_builder() is None:
-        return _checked_now(f"{what}: solve", solve(matvec, b), in_tree, avals, has_aux)
+        return _checked_now(f"{what}: solve", solve(matvec, as_arrays(b)), in_tree, avals, has_aux)
 
     def staged_solver(name: str, f: Function, a: Function) -> Staged:
         return _staged_like(f"{what}: {name}", lambda *xs: f(a, tree.unflatten(in_tree, xs)), avals, in_tree,
@@ -179,7 +188,7 @@ def custom_root(f: Function, initial_guess: Any, solve: Function, tangent_solve:
     avals = leaf_avals(f"{what}: initial_guess", initial_guess, leaves)
     function = _staged_like(f"{what}: f", lambda *xs: f(tree.unflatten(in_tree, xs)), avals, in_tree, leaves)
     if current_builder() is None:
-        return _checked_now(f"{what}: solve", solve(f, initial_guess), in_tree, avals, has_aux)
+        return _checked_now(f"{what}: solve", solve(f, as_arrays(initial_guess)), in_tree, avals, has_aux)
     count = len(avals)
 
     def tangent(*xs: Any) -> Any:

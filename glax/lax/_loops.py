@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from math import isqrt
 from typing import Any
 
-import numpy as np
-
 from .._calls import Staged, function_name, leaf_avals, require_callable, stage_function
 from .._checkpoint import checkpoint
 from .._promotion import as_index, type_of
+from .._running import asarray
 from .._vmap import vmap
-from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, dtypes, shaped_array, tree
+from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, current_builder, dtypes, shaped_array, tree
 from ..ir import ops as o
 from ..ir.config import config
 from ..ir.staging import user_source
@@ -246,7 +245,10 @@ def _bounded_while(what: str, cond_fun: Function, body_fun: Function, init_val: 
         raise ValueError(f"{what}: max_steps must not be negative, got {max_steps}")
     _, avals = _stage_while_body(what, body_fun, init_val)
     leaves, in_tree = tree.flatten(init_val)
-    value = tree.unflatten(in_tree, [cast_to(x, a) for x, a in zip(leaves, avals)])
+    values = [cast_to(x, a) for x, a in zip(leaves, avals)]
+    if current_builder() is None:
+        values = [asarray(x) for x in values]
+    value = tree.unflatten(in_tree, values)
 
     def step(value: Any, _: None) -> tuple[Any, None]:
         return cond(cond_fun(value), body_fun, lambda same: same, value), None
@@ -287,18 +289,18 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
 
     >>> from glax import lax
     >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
-    Array(10, dtype=int32)
+    Array(10, dtype=int32, weak_type=True)
     """
     require_callable("fori_loop", body_fun)
     what = f"fori_loop of {function_name(body_fun)}"
-    counter = shaped_array((), _counter_dtype(what, lower, upper))
+    counter = _counter_type(what, lower, upper)
     static = not any(type(x) is Tracer for x in (lower, upper))
     if unroll is not None and not static:
         raise ValueError(f"{what}: unroll needs bounds that are known when the loop is staged, such as Python ints")
     if static and config.disable_jit:
         value = init_val
         for i in range(int(lower), int(upper)):
-            value = body_fun(counter.dtype.type(i), value)
+            value = body_fun(asarray(cast_to(i, counter)), value)
         return value
     leaves, in_tree = tree.flatten(init_val)
     avals = leaf_avals(f"{what}: init_val", init_val, leaves)
@@ -309,7 +311,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
     if static:
         length = max(0, int(upper) - int(lower))
         turns = _unroll(what, 1 if unroll is None else unroll, length)
-        carry = [counter.dtype.type(int(lower)), *values]
+        carry = [cast_to(int(lower), counter), *values]
         outs = o.scan(body, length, staged.captured, carry, [], False, turns)
     else:
         start, end = cast_to(lower, counter), cast_to(upper, counter)
@@ -324,12 +326,13 @@ def _counting(staged: Staged, counter: ShapedArray, avals: Sequence[ShapedArray]
 
     def step(*xs: Any) -> list[Any]:
         captured, (i, *values) = xs[:count], xs[count:]
-        return [o.add(i, counter.dtype.type(1)), *splice(staged.jaxpr, [*captured, *values, i])]
+        return [o.add(i, cast_to(1, counter)), *splice(staged.jaxpr, [*captured, *values, i])]
 
     return program_of(step, [*staged.jaxpr.in_avals[:count], counter, *avals], user_source())
 
 
-def _counter_dtype(what: str, lower: Any, upper: Any) -> np.dtype:
+def _counter_type(what: str, lower: Any, upper: Any) -> ShapedArray:
+    """The type of the counter: weak where both bounds are, so that it yields to the dtypes of the value."""
     a, b = type_of(what, lower, 0), type_of(what, upper, 1)
     for name, aval in (("lower", a), ("upper", b)):
         if aval.shape != () or not dtypes.is_integer(aval.dtype):
@@ -337,4 +340,4 @@ def _counter_dtype(what: str, lower: Any, upper: Any) -> np.dtype:
     if a.dtype != b.dtype and not (a.weak_type or b.weak_type):
         raise TypeError(f"{what}: lower and upper must have one dtype, got {a.dtype.name} and "
                         f"{b.dtype.name}{at_users_line()}")
-    return b.dtype if a.weak_type else a.dtype
+    return shaped_array((), b.dtype if a.weak_type else a.dtype, a.weak_type and b.weak_type)

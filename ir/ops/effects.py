@@ -146,7 +146,7 @@ _IO, _ORDERED_IO = frozenset({IOEffect()}), frozenset({OrderedIOEffect()})
 
 def checked_results(op: ResultCall, results: Sequence[Any]) -> list[np.ndarray]:
     """The results as arrays; TypeError or ValueError where one is not of the type that was promised."""
-    what = f"{op.name} of {op.function.label}"
+    what = f"{op.name} of {op.function.label.split('#')[0]}"
     if len(results) != len(op.results):
         raise ValueError(f"{what}: the function returned {len(results)} arrays, but {len(op.results)} were promised")
     arrays = []
@@ -154,7 +154,7 @@ def checked_results(op: ResultCall, results: Sequence[Any]) -> list[np.ndarray]:
         array = np.asarray(x)
         if array.dtype != aval.dtype and type(x) not in (bool, int, float, complex):
             raise TypeError(f"{what}: output {position} must be {aval.short()} as promised, the function returned "
-                            f"dtype {array.dtype} and shape {array.shape}")
+                            f"dtype {array.dtype} and shape {array.shape}; convert it there, as by astype")
         if array.shape != aval.shape:
             raise ValueError(f"{what}: output {position} must be {aval.short()} as promised, the function returned "
                              f"shape {array.shape}")

@@ -61,3 +61,10 @@ def test_eight_schools():
     assert abs(numbers(r"mu: ([\d.]+)", text)[0] - 4.4) < 0.5
     assert abs(numbers(r"tau: ([\d.]+)", text)[0] - 3.6) < 0.5
     assert all(float(x) < 1.03 for x in re.findall(r"school \w +\S+ +\S+ +(\S+)", text))
+
+
+def test_digits():
+    pytest.importorskip("sklearn")
+    text = run("digits")
+    accuracy, = numbers(r"held-out accuracy: ([\d.]+)%", text)
+    assert accuracy > 90 and "after clean-up" in text

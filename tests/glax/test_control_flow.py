@@ -293,3 +293,29 @@ def test_without_jit_control_flow_runs_in_python():
         near(lax.scan(step, 0., gnp.arange(2.), reverse=True)[1], [1, 0])
     near(ys, [0, 0, 1])
     assert seen[:3] == [0, 0, 1]
+
+
+def test_the_counter_of_a_fori_loop_yields_to_the_dtype_of_the_value():
+    for dtype, start, step, wanted in ((gnp.uint32, 0xF0000000, lambda i, c: c >> i, 503316480),
+                                       (gnp.int8, 1, lambda i, c: c * (i + 1), 6),
+                                       (gnp.int16, 0, lambda i, c: c + i, 3),
+                                       (gnp.bfloat16, 0, lambda i, c: c + gnp.square(i), 5)):
+        for run in (lambda f: f(), lambda f: glax.jit(f)()):
+            out = run(lambda dtype=dtype, start=start, step=step: lax.fori_loop(0, 3, step, gnp.array(start, dtype)))
+            assert out.dtype == dtype and float(out) == wanted
+        with glax.disable_jit():
+            assert lax.fori_loop(0, 3, step, gnp.array(start, dtype)).dtype == dtype
+    assert lax.fori_loop(0, 3, lambda i, c: c + i, 0).weak_type
+    n = glax.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c + i, gnp.int8(0)))(3)
+    assert n.dtype == gnp.int8 and int(n) == 3
+
+
+def test_bounded_loops_of_python_numbers_run_without_jit():
+    with glax.disable_jit():
+        assert float(lax.while_loop(lambda c: c < 10, lambda c: c * 2, 2., max_steps=7)) == 16.
+
+
+def test_functions_called_on_numbers_are_given_arrays():
+    g = lambda x: x.astype(gnp.float32) * 2
+    assert float(glax.checkpoint(g)(0.5)) == 1.
+    assert float(lax.custom_root(lambda x: x.astype(gnp.float32) - 2., 1., lambda f, x: x - f(x), lambda g, y: y)) == 2.

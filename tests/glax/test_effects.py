@@ -110,7 +110,7 @@ def test_print(capfd):
         "np.float32(1.0)", "array(1., dtype=float32)").replace("(1,)", "(array(1., dtype=float32),)") + "\nnothing {}\n"
     program = glax.make_jaxpr(lambda x: glax.debug.print("{}", x))(1.).jaxpr
     assert parse(str(program)) == program and "debug_print[fmt='{}']" in str(program)
-    for call, word in ((lambda: glax.debug.print("{} {}", 1.), "names 1"),
+    for call, word in ((lambda: glax.debug.print("{} {}", 1.), "positional argument 1"),
                        (lambda: glax.debug.print("{y}", x=1.), "'y'"),
                        (lambda: glax.debug.print("none", 1.), "does not use")):
         with pytest.raises(ValueError, match=word):

@@ -67,6 +67,9 @@ CASES = {
     "leaked tracer": (use_leaked, UnexpectedTracerError, ["jit of leak", "test_errors.py"]),
     "bool": (
         lambda: glax.jit(lambda x: x if x > 0 else -x)(1.), TracerBoolConversionError, ["lax.cond", "test_errors.py"]),
+    "bool within": (
+        lambda: glax.jit(lambda q: glax.grad(lambda x: x if x > 0 else -x)(q))(1.), TracerBoolConversionError,
+        ["grad of", "within jit of"]),
     "index": (lambda: glax.jit(lambda n: [1, 2][n])(1), TracerIntegerConversionError, ["static_argnums"]),
     "float": (lambda: glax.vmap(lambda x: float(x))(gnp.ones(2)), ConcretizationTypeError, ["float", "vmap"]),
     "numpy": (lambda: glax.grad(lambda x: np.sin(np.asarray(x)))(1.), TracerArrayConversionError, ["numpy"]),

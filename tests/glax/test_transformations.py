@@ -334,3 +334,17 @@ def test_leaked_values_do_not_answer():
     glax.grad(lambda x: leaked.append(x) or x)(1.)
     with pytest.raises(glax.errors.UnexpectedTracerError):
         float(leaked[0])
+
+
+def test_settings_that_change_staging_are_part_of_what_was_staged():
+    f = glax.jit(lambda x, y: x @ y)
+    x = gnp.ones((2, 2))
+    f(x, x)
+    with glax.config.override(default_matmul_precision="highest"):
+        assert "highest" in str(f.trace(x, x).jaxpr)
+    add = glax.jit(lambda x, y: x + y)
+    add(x, np.ones((2, 2), np.int32))
+    add(x, np.ones((2, 2), np.int32))
+    with glax.config.override(numpy_dtype_promotion="strict"), pytest.raises(ValueError, match="promotion"):
+        add(x, np.ones((2, 2), np.int32))
+    near(add(x, np.ones((2, 2), np.int32)), 2 * np.ones((2, 2)))
