@@ -288,14 +288,28 @@ def effects_of(eqns: Iterable[Eqn]) -> frozenset[Effect]:
 
 
 def assemble(in_vars: Sequence[Var], eqns: Iterable[Eqn], outs: Sequence[Atom]) -> Jaxpr:
-    """A jaxpr of variables numbered afresh, in binding order, from equations that use any unique numbers."""
+    """A jaxpr of variables numbered afresh, in binding order, from equations that use any unique numbers.
+
+    Equations up to the first number that changes are kept as they are.
+    """
     renamed: dict[int, Var] = {}
+    changed = False
     for position, var in enumerate(in_vars):
-        renamed[var.index] = var if var.index == position else Var(position, var.aval)
+        if var.index != position:
+            changed = True
+            var = Var(position, var.aval)
+        renamed[in_vars[position].index] = var
     position = len(in_vars)
     new_eqns = []
-    for op, inputs, outputs, source in eqns:
-        new_inputs = tuple([renamed[a[0]] if type(a) is Var else a for a in inputs])
+    for eqn in eqns:
+        op, inputs, outputs, source = eqn
+        if not changed:
+            if [v[0] for v in outputs] == list(range(position, position + len(outputs))):
+                new_eqns.append(eqn)
+                position += len(outputs)
+                continue
+            changed = True
+        new_inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
         new_outputs = []
         for var in outputs:
             new = var if var[0] == position else Var(position, var[1])
@@ -303,8 +317,5 @@ def assemble(in_vars: Sequence[Var], eqns: Iterable[Eqn], outs: Sequence[Atom]) 
             position += 1
             new_outputs.append(new)
         new_eqns.append(Eqn(op, new_inputs, tuple(new_outputs), source))
-    return Jaxpr(renamed_vars(renamed, in_vars), new_eqns, [renamed[a[0]] if type(a) is Var else a for a in outs])
-
-
-def renamed_vars(renamed: dict[int, Var], variables: Sequence[Var]) -> list[Var]:
-    return [renamed[v.index] for v in variables]
+    return Jaxpr([renamed[v.index] for v in in_vars], new_eqns,
+                 [renamed.get(a[0], a) if type(a) is Var else a for a in outs])

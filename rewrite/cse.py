@@ -15,18 +15,22 @@ def cse(jaxpr: Jaxpr) -> Jaxpr:
     renamed: dict[int, Atom] = {}
     seen: dict[tuple, tuple[Var, ...]] = {}
     kept: list[Eqn] = []
-    for op, inputs, outputs, source in jaxpr.eqns:
-        new_inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
+    for eqn in jaxpr.eqns:
+        op, inputs, outputs, source = eqn
+        if renamed:
+            inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
+            eqn = Eqn(op, inputs, outputs, source)
         if next(op.sub_jaxprs(), None) is not None:
             op = op.map_jaxprs(cse)
+            eqn = Eqn(op, inputs, outputs, source)
         if op.effects:
-            kept.append(Eqn(op, new_inputs, outputs, source))
+            kept.append(eqn)
             continue
-        key = (op, new_inputs)
+        key = (op, inputs)
         earlier = seen.get(key)
         if earlier is None:
             seen[key] = outputs
-            kept.append(Eqn(op, new_inputs, outputs, source))
+            kept.append(eqn)
         else:
             for old, new in zip(outputs, earlier):
                 renamed[old[0]] = new

@@ -19,15 +19,19 @@ def simplify(jaxpr: Jaxpr) -> Jaxpr:
     """
     same: dict[int, Atom] = {}
     kept: list[Eqn] = []
-    for op, inputs, outputs, source in jaxpr.eqns:
-        new_inputs = tuple([same.get(a[0], a) if type(a) is Var else a for a in inputs])
+    for eqn in jaxpr.eqns:
+        op, inputs, outputs, source = eqn
+        if same:
+            inputs = tuple([same.get(a[0], a) if type(a) is Var else a for a in inputs])
+            eqn = Eqn(op, inputs, outputs, source)
         if next(op.sub_jaxprs(), None) is not None:
             op = op.map_jaxprs(simplify)
-        atom = None if op.multiple_results or op.effects else simplify_rule[type(op)](op, *new_inputs)
+            eqn = Eqn(op, inputs, outputs, source)
+        atom = None if op.multiple_results or op.effects else simplify_rule[type(op)](op, *inputs)
         if atom is not None and atom.aval == outputs[0].aval:
             same[outputs[0].index] = atom
         else:
-            kept.append(Eqn(op, new_inputs, outputs, source))
+            kept.append(eqn)
     outs = [same.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
     return assemble(jaxpr.in_binders, kept, outs)
 
