@@ -55,19 +55,22 @@ class JitFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not kwargs and self._positional and current.builder is None:
             # The common call, of plain arrays, finds its executable without looking into trees.
-            key = [config.enable_x64]
+            key: list[Any] = [config.enable_x64]
+            buffers = []
             for x in args:
                 kind = type(x)
                 if kind is Array:
                     key.append(id(x.aval))
+                    buffers.append(x._buffer)
                 elif kind is np.ndarray:
                     key.append((x.shape, x.dtype))
+                    buffers.append(None)
                 else:
                     break
             else:
                 entry = self._positional.get(tuple(key))
                 if entry is not None and not config.slow_path:
-                    return entry.run(args)
+                    return entry.run(args) if entry.constants or None in buffers else entry.run_buffers(buffers)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:

@@ -51,11 +51,16 @@ class StagedCall:
                 buffers.append(_put(x, may_alias=True, aval=aval))
             else:
                 buffers.append(asarray(x).buffer())
-        results = _execute(self.executable, self.handlers, self.constants + buffers if self.constants else buffers)
+        output = self.run_buffers(self.constants + buffers)
         for position in self.donated:
             donated = leaves[position - len(self.captured)]
             if type(donated) is Array:
                 donated.delete()
+        return output
+
+    def run_buffers(self, buffers: list[xla.Buffer]) -> Any:
+        """The output for the buffers of the constants and of arrays of the types it was compiled for."""
+        results = _execute(self.executable, self.handlers, buffers)
         if self.single:
             return from_buffer(results[0], self.out_avals[0])
         return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))

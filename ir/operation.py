@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from multipledispatch import Dispatcher
@@ -27,6 +28,7 @@ class Operation:
         multiple_results: whether its functions take and give sequences of outputs rather than one.
         effects: what running it does beyond computing its outputs.
         compared: the names of the fields that take part in equality.
+        values_of: a function from an operation to the values of those fields.
     """
 
     __slots__ = ()
@@ -34,16 +36,17 @@ class Operation:
     multiple_results: ClassVar[bool] = False
     effects: frozenset[Effect] = NO_EFFECTS
     compared: ClassVar[tuple[str, ...]] = ()
+    values_of: ClassVar[Callable[[Operation], Any]] = staticmethod(lambda op: ())
 
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.compared)
+        return bool(self.values_of(self) == self.values_of(other))
 
     def __hash__(self) -> int:
-        return hash((self.name, *[getattr(self, name) for name in self.compared]))
+        return hash((self.name, self.values_of(self)))
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{f.name}={getattr(self, f.name)!r}" for f in fields(self))
@@ -85,6 +88,7 @@ def operation(cls: type) -> type:
     if cls.__dict__.get("__annotations__"):
         made = dataclass(frozen=True, slots=True, eq=False, repr=False, match_args=False)(cls)
         made.compared = tuple(f.name for f in fields(made) if f.compare)
+        made.values_of = staticmethod(attrgetter(*made.compared) if made.compared else lambda op: ())
     else:
         made = _singleton(cls)
     known = OPERATIONS.get(made.name)
