@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+import glax
 from glax.ir import (
     Builder,
     Jaxpr,
@@ -260,8 +261,33 @@ def nested(d: Drawing, depth: int) -> list[Tracer]:
     return d.draw(st.sampled_from([called, branched, scanned] + [looped] * d.whiles))(d, depth)
 
 
+@glax.custom_jvp
+def sine_by_rule(x):
+    return o.sin(x)
+
+
+@sine_by_rule.defjvp
+def _(primals, tangents):
+    (x,), (t,) = primals, tangents
+    return sine_by_rule(x), o.mul(t, o.cos(x))
+
+
+@glax.custom_vjp
+def square_by_rule(x):
+    return o.square(x)
+
+
+square_by_rule.defvjp(lambda x: (o.square(x), x), lambda x, ct: (o.mul(ct, o.add(x, x)),))
+
+
+def by_rule(d: Drawing) -> Tracer:
+    """A call with a derivative rule of its own, or one that is computed again in reverse."""
+    again = glax.checkpoint(lambda x: o.mul(o.sin(x), o.cos(x)))
+    return d.draw(st.sampled_from([sine_by_rule, square_by_rule, again]))(d.pick_float())
+
+
 STEPS = [unary, binary, with_constant, reduction, extreme, product, transposed, reshaped, broadcasted, sliced, padded,
-         reversed_, joined, selected, dotted, gathered, dynamic_sliced, cumulated, converted, counted]
+         reversed_, joined, selected, dotted, gathered, dynamic_sliced, cumulated, converted, counted, by_rule]
 
 
 def build(draw: Draw, avals: list, dtype: np.dtype, smooth: bool, depth: int, most: int, whiles: bool = False,
