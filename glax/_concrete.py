@@ -28,7 +28,7 @@ def answer(tracer: Tracer) -> np.ndarray | None:
 
 
 class _NotKnown(Exception):
-    pass
+    """A value depends on an argument that is not concrete."""
 
 
 def _value(tracer: Tracer) -> Any:

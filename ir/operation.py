@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from multipledispatch import Dispatcher
 
 from .errors import MissingRule
-from .jaxpr import ClosedJaxpr, Jaxpr
+from .jaxpr import Jaxpr
 from .types import NO_EFFECTS, Effect
 
 
@@ -201,7 +201,3 @@ def _operand_counts(rule: Callable[..., Any]) -> tuple[int, int | None]:
     places = [p for p in given if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     least = sum(p.default is p.empty for p in places)
     return least, None if any(p.kind is p.VAR_POSITIONAL for p in given) else len(places)
-
-
-def jaxpr_of(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
-    return program.jaxpr if isinstance(program, ClosedJaxpr) else program

@@ -8,7 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, canonical_axis, cast, dtype_and_weak, promote_inexact, strong, type_of
+from .._promotion import (
+    broadcast_shapes,
+    canonical_axis,
+    cast,
+    dtype_and_weak,
+    promote_inexact,
+    require_no_out,
+    strong,
+    type_of,
+)
 from ..ir import Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.dtypes import result_type
@@ -451,8 +460,7 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
     """
     type_of("take", a)
     type_of("take", indices, 1)
-    if out is not None:
-        raise NotImplementedError("take: arrays are immutable, so out must be None")
+    require_no_out("take", out)
     a = asarray(a)
     if axis is None:
         a, axis = o.reshape(a, (a.aval.size,)), 0

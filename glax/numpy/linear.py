@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._promotion import as_index, broadcast_shapes, canonical_axes, promote, shape_of, strong, type_of
+from .._promotion import as_index, broadcast_shapes, canonical_axes, promote, require_no_out, shape_of, strong, type_of
 from ..ir import IncompatibleShapesError, dtypes
 from ..ir import ops as o
 from ..lax.products import dot_general, precision_name
@@ -240,8 +240,7 @@ def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any =
     >>> xp.einsum('ij,j->i', xp.ones((2, 3)), xp.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    if out is not None:
-        raise NotImplementedError("einsum: arrays are immutable, so out must be None")
+    require_no_out("einsum", out)
     from .einsum_contraction import contract
     precision_name(precision, "einsum")
     return contract(subscripts, operands, optimize, precision, preferred_element_type)

@@ -64,7 +64,7 @@ class KeyArray:
     """
 
     __slots__ = ("_words",)
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
     dtype = KEY_DTYPE
     itemsize = KeyDtype.itemsize
 
