@@ -83,7 +83,7 @@ def main() -> None:
     parser.add_argument("--short", type=int, default=1000)
     parser.add_argument("--long", type=int, default=100_000)
     args = parser.parse_args()
-    short, long = costs(args.short, 15), costs(args.long, 2)
+    short, long = costs(args.short, 15), costs(args.long, 5)
     print(f"{'us per equation':16s} {args.short:>10,} {args.long:>10,}   ratio")
     for name, cost in short.items():
         print(f"{name:16s} {cost:10.2f} {long[name]:10.2f}   {long[name] / cost:.2f}")

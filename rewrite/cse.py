@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir import Atom, Eqn, Jaxpr, Var, assemble
+from ..ir import Atom, Eqn, Jaxpr, Operation, Var, assemble
 from .passes import rewrite_pass
 
 
@@ -13,7 +13,7 @@ def cse(jaxpr: Jaxpr) -> Jaxpr:
     Equations with effects are kept as they are.
     """
     renamed: dict[int, Atom] = {}
-    seen: dict[tuple, tuple[Var, ...]] = {}
+    results: dict[Operation, dict[tuple[Atom, ...], tuple[Var, ...]]] = {}
     kept: list[Eqn] = []
     for eqn in jaxpr.eqns:
         op, inputs, outputs, source = eqn
@@ -26,10 +26,12 @@ def cse(jaxpr: Jaxpr) -> Jaxpr:
         if op.effects:
             kept.append(eqn)
             continue
-        key = (op, inputs)
-        earlier = seen.get(key)
-        if earlier is None:
-            seen[key] = outputs
+        of_op = results.get(op)
+        if of_op is None:
+            of_op = results[op] = {}
+        distinct = len(of_op)
+        earlier = of_op.setdefault(inputs, outputs)
+        if len(of_op) > distinct:
             kept.append(eqn)
         else:
             for old, new in zip(outputs, earlier):
