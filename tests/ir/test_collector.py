@@ -58,6 +58,7 @@ def generation(item: object) -> int:
 
 
 def test_a_large_result_is_old_at_once_and_a_small_one_is_not(few):
+    few.room = 1_000_000
     large, small = build(900), build(3)
     assert generation(large) == generation(large[0]) == 2
     assert generation(small) < 2
