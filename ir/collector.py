@@ -55,7 +55,7 @@ class OldestGeneration:
         if self.joined > self.room:
             gc.collect()
             # In proportion to what is alive, so that the cost for an object does not grow with their number.
-            self.room = max(MANY_OLD, len(gc.get_objects()))
+            self.room = max(MANY_OLD, 4 * len(gc.get_objects()))
             self.joined = 0
 
 
