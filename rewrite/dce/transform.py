@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir import Eqn, Jaxpr, Operation, Var, assemble, dce_rule
+from ...ir import Atom, Eqn, Jaxpr, Operation, Var, assemble, dce_rule
 from ..passes import for_each, rewrite_pass
 
 
@@ -23,17 +23,23 @@ def dce(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None,
     """
     flags = [True] * len(jaxpr.outs) if used_outputs is None else list(used_outputs)
     outs = [a for a, used in zip(jaxpr.outs, flags, strict=True) if used]
+    kept, live = live_equations(jaxpr.eqns, outs)
+    has_input = [flag or v.index in live for v, flag in zip(jaxpr.in_binders, for_each(keep_inputs, jaxpr.in_binders))]
+    return assemble([v for v, has in zip(jaxpr.in_binders, has_input) if has], kept, outs), has_input
+
+
+def live_equations(eqns: Sequence[Eqn], outs: Sequence[Atom]) -> tuple[list[Eqn], set[int]]:
+    """The equations that outputs need, without what is dead inside them, and the numbers of the variables used."""
     live = {a[0] for a in outs if type(a) is Var}
     kept: list[Eqn] = []
-    for eqn in reversed(jaxpr.eqns):
+    for eqn in reversed(eqns):
         used = [v[0] in live for v in eqn[2]]
         if True in used or eqn.op.effects:
             new = dce_rule[type(eqn.op)](eqn.op, eqn, used)
             kept.append(new)
             live.update([a[0] for a in new[1] if type(a) is Var])
     kept.reverse()
-    has_input = [flag or v.index in live for v, flag in zip(jaxpr.in_binders, for_each(keep_inputs, jaxpr.in_binders))]
-    return assemble([v for v, has in zip(jaxpr.in_binders, has_input) if has], kept, outs), has_input
+    return kept, live
 
 
 @dce_rule.register(Operation)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...ir import Atom, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, partial_eval_rule
-from ..dce import dce
+from ..dce import live_equations
 from ..passes import for_each, rewrite_pass
 from ..programs import chosen, next_index, others
 
@@ -71,10 +71,13 @@ def partial_eval(jaxpr: Jaxpr, unknown_inputs: Sequence[bool], force_unknown: bo
     wait = [force or (type(a) is Var and a[0] in unknown) for a, force in zip(
         jaxpr.outs, for_each(force_unknown, jaxpr.outs))]
     later_ins, now_ins = chosen(jaxpr.in_binders, unknown_inputs), others(jaxpr.in_binders, unknown_inputs)
-    residuals = _free_variables(unknown_eqns, later_ins, chosen(jaxpr.outs, wait))
-    known = assemble(now_ins, known_eqns, others(jaxpr.outs, wait) + residuals)
-    later = assemble(residuals + later_ins, unknown_eqns, chosen(jaxpr.outs, wait))
-    return _without_unused_residuals(Split(known, later, wait, len(residuals)))
+    unknown_outs, known_outs = chosen(jaxpr.outs, wait), others(jaxpr.outs, wait)
+    needed, _ = live_equations(unknown_eqns, unknown_outs)
+    residuals = _free_variables(needed, later_ins, unknown_outs)
+    if needed != unknown_eqns:
+        known_eqns, _ = live_equations(known_eqns, known_outs + residuals)
+    return Split(assemble(now_ins, known_eqns, known_outs + residuals),
+                 assemble(residuals + later_ins, needed, unknown_outs), wait, len(residuals))
 
 
 def _free_variables(eqns: Sequence[Eqn], bound: Sequence[Var], outs: Sequence[Atom]) -> list[Var]:
@@ -92,18 +95,6 @@ def _free_variables(eqns: Sequence[Eqn], bound: Sequence[Var], outs: Sequence[At
         seen.update([v[0] for v in outputs])
     meet(outs)
     return free
-
-
-def _without_unused_residuals(split: Split) -> Split:
-    """The split without residuals of which no unknown output is made, and what only they need."""
-    count = split.residual_count
-    waiting = len(split.unknown.in_binders) - count
-    unknown, has_input = dce(split.unknown, keep_inputs=[False] * count + [True] * waiting)
-    used = has_input[:count]
-    if all(used):
-        return split._replace(unknown=unknown)
-    known, _ = dce(split.known, [True] * (len(split.known.outs) - count) + used)
-    return Split(known, unknown, split.unknown_outputs, sum(used))
 
 
 @partial_eval_rule.register(Operation)
