@@ -53,7 +53,7 @@ class JitFunction:
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and self._positional and current.builder is None:
+        if self._positional and not kwargs and current.builder is None:
             # The common call, of plain arrays, finds its executable without looking into trees.
             key: list[Any] = [config.enable_x64]
             buffers = []
@@ -61,16 +61,16 @@ class JitFunction:
                 kind = type(x)
                 if kind is Array:
                     key.append(id(x.aval))
-                    buffers.append(x._buffer)
+                    buffer = x._buffer
+                    buffers.append(x.buffer() if buffer is None else buffer)
                 elif kind is np.ndarray:
                     key.append((x.shape, x.dtype))
-                    buffers.append(None)
                 else:
                     break
             else:
                 entry = self._positional.get(tuple(key))
                 if entry is not None and not config.slow_path:
-                    return entry.run(args) if entry.constants or None in buffers else entry.run_buffers(buffers)
+                    return entry.run_buffers(buffers) if len(buffers) == len(args) else entry.run(args)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:

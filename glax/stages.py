@@ -11,7 +11,7 @@ from ._calls import Staged, leaf_avals
 from ._inspect import shape_of
 from ._running import asarray
 from .ir import ClosedJaxpr, tree
-from .lower import Array, CompiledProgram, compile_program, from_buffer, lower
+from .lower import Array, CompiledProgram, InputMemory, compile_program, from_buffer, lower
 from .lower import jaxlib_adapter as xla
 
 __all__ = ["Compiled", "Lowered", "MemoryStatistics", "StagedCall", "Traced"]
@@ -23,7 +23,7 @@ class StagedCall:
     """A function staged for one kind of call: its program, and its executable once it has been run."""
 
     __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
-                 "in_avals", "out_avals", "single", "name", "constants")
+                 "out_avals", "single", "name", "constants", "memories")
 
     def __init__(self, staged: Staged, donated: Sequence[int], name: str):
         self.jaxpr, self.out_tree = staged.jaxpr, staged.out_tree
@@ -37,21 +37,31 @@ class StagedCall:
     def compile(self) -> None:
         self.program = compile_program(self.jaxpr, self.donated, self.name)
         self.executable, self.handlers = self.program.executable, self.program.handlers
-        self.in_avals, self.out_avals = self.jaxpr.in_avals[len(self.captured):], self.program.out_avals
+        self.out_avals = self.program.out_avals
         self.constants = [asarray(x).buffer() for x in self.captured]
+        self.memories = list(map(InputMemory, self.jaxpr.in_avals[len(self.captured):]))
+        for position in self.donated:
+            self.memories[position - len(self.captured)].usable = False
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """The output for arrays of the types it was compiled for."""
-        buffers = []
-        for x, aval in zip(leaves, self.in_avals):
+        buffers, borrowed = [], []
+        for x, memory in zip(leaves, self.memories):
             if type(x) is Array:
                 buffers.append(x._buffer if x._buffer is not None else x.buffer())
-            elif type(x) is np.ndarray and x.dtype == aval.dtype:
-                # XLA may use the caller's memory: the program is done, and its results have their own, on return.
-                buffers.append(_put(x, may_alias=True, aval=aval))
+            elif type(x) is np.ndarray and x.dtype == memory.aval.dtype:
+                slot = memory.take(x)
+                if slot is None:
+                    # XLA may use the caller's memory: the program is done, and its results have their own, on return.
+                    buffers.append(_put(x, may_alias=True, aval=memory.aval))
+                else:
+                    buffers.append(slot[0])
+                    borrowed.append((memory.free, slot))
             else:
                 buffers.append(asarray(x).buffer())
-        output = self.run_buffers(self.constants + buffers)
+        output = self.run_buffers(buffers)
+        for free, slot in borrowed:
+            free.append(slot)
         for position in self.donated:
             donated = leaves[position - len(self.captured)]
             if type(donated) is Array:
@@ -59,7 +69,9 @@ class StagedCall:
         return output
 
     def run_buffers(self, buffers: list[xla.Buffer]) -> Any:
-        """The output for the buffers of the constants and of arrays of the types it was compiled for."""
+        """The output for the buffers of arrays of the types it was compiled for."""
+        if self.constants:
+            buffers = self.constants + buffers
         results = _execute(self.executable, self.handlers, buffers)
         if self.single:
             return from_buffer(results[0], self.out_avals[0])
