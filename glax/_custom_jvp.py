@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce, update_wrapper
-from types import MethodType
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,11 @@ import numpy as np
 from ._calls import function_name, require_callable
 from ._custom_rules import (
     Call,
-    Options,
     Program,
     SymbolicZero,
+    WithRules,
     as_type,
+    aval_text,
     fits,
     is_inexact,
     not_known,
@@ -31,7 +31,7 @@ from .ir import ShapedArray, Tracer, add_tangents, bind, current_builder, dtypes
 from .ir import ops as o
 
 
-class custom_jvp:
+class custom_jvp(WithRules):
     """A function with a rule of its own for its forward-mode derivative, from which the reverse mode follows too.
 
     Args:
@@ -58,14 +58,8 @@ class custom_jvp:
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
                  nondiff_argnames: str | Sequence[str] = ()):
-        require_callable("custom_jvp", fun)
-        update_wrapper(self, fun)
-        self.fun = fun
-        self._name = function_name(fun)
-        self._what = f"custom_jvp function {self._name}"
-        self._options = Options.of(self._what, fun, nondiff_argnums, nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.jvp: Callable[..., Any] | None = None
-        self.symbolic_zeros = False
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Give the rule: a function (*nondiff_args, primals, tangents) -> (output, tangent of the output).
@@ -137,12 +131,6 @@ class custom_jvp:
         known = [*call.leaves, *map(not_known, moving)]
         return [stage_flat(flat, [*call.avals, *moving], f"the derivative rule of the {call.what}", known)]
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __repr__(self) -> str:
-        return f"<custom_jvp of {self.fun!r}>"
-
 
 def _sum(a: Any, b: Any) -> Any:
     return b if type(a) is SymbolicZero else a if type(b) is SymbolicZero else add_tangents(a, b)
@@ -182,8 +170,3 @@ def _checked_result(what: str, primal: Program, result: Any) -> list[Any]:
             raise TypeError(f"{what}: tangent{path} must be {aval.short()}, as the output, got {aval_text(t)}")
         moving.append(as_type(t, aval))
     return results + moving
-
-
-def aval_text(x: Any) -> str:
-    from .ir import aval_of
-    return aval_of(x).short()

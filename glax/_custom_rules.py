@@ -9,14 +9,16 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._calls import leaf_avals
+from ._calls import function_name, leaf_avals, require_callable
 from ._running import asarray
 from ._static import as_tuple, infer_names_and_positions, resolve_positions, with_static
-from .ir import Builder, Jaxpr, ShapedArray, Tracer, Var, aval_of, building, dtypes, is_value, tree
+from .ir import Builder, Jaxpr, ShapedArray, Tracer, Typed, Var, aval_of, building, dtypes, is_value, tree
 from .ir import ops as o
 from .ir.jaxpr import assemble
 from .ir.tree import PyTreeDef
@@ -24,7 +26,7 @@ from .ir.tree import PyTreeDef
 MOST_NESTED = 4
 
 
-class SymbolicZero:
+class SymbolicZero(Typed):
     """A tangent or cotangent that is known to be zero, in rules with symbolic_zeros=True.
 
     Attributes:
@@ -40,22 +42,6 @@ class SymbolicZero:
     def from_primal_value(cls, x: Any) -> SymbolicZero:
         """The zero tangent of a value."""
         return cls(aval_of(x).to_tangent())
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.aval.dtype
-
-    @property
-    def ndim(self) -> int:
-        return self.aval.ndim
-
-    @property
-    def size(self) -> int:
-        return self.aval.size
 
     def __repr__(self) -> str:
         return f"SymbolicZero({self.aval.short()})"
@@ -103,6 +89,27 @@ class Options(NamedTuple):
             extra, _ = infer_names_and_positions(fun, None, names)
             return cls((*positions, *extra))
         return cls(infer_names_and_positions(fun, positions, names)[0])
+
+
+class WithRules:
+    """Base of the functions whose derivative rules their author gives; the class's name is what the user calls."""
+
+    def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
+                 nondiff_argnames: str | Sequence[str] = ()):
+        kind = type(self).__name__
+        require_callable(kind, fun)
+        update_wrapper(self, fun)
+        self.fun = fun
+        self._name = function_name(fun)
+        self._what = f"{kind} function {self._name}"
+        self._options = Options.of(self._what, fun, nondiff_argnums, nondiff_argnames)
+        self.symbolic_zeros = False
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.fun!r}>"
 
 
 class Call(NamedTuple):
@@ -185,6 +192,10 @@ def run_now(what: str, result: Any) -> Any:
     """What a function called on values returned, as Arrays."""
     leaves, out_tree = require_values(what, result)
     return tree.unflatten(out_tree, map(asarray, leaves))
+
+
+def aval_text(x: Any) -> str:
+    return aval_of(x).short()
 
 
 def as_type(x: Any, aval: ShapedArray) -> Any:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import update_wrapper
-from types import MethodType
 from typing import Any
 
 import numpy as np
 
 from ._calls import function_name, require_callable
-from ._custom_jvp import aval_text
 from ._custom_rules import (
     Call,
-    Options,
     Program,
     SymbolicZero,
+    WithRules,
     as_type,
+    aval_text,
     fits,
     is_inexact,
     not_known,
@@ -51,7 +49,7 @@ def custom_vjp_primal_tree_values(x: Any) -> Any:
     return tree.map_tree(lambda p: p.value if isinstance(p, CustomVJPPrimal) else p, x)
 
 
-class custom_vjp:
+class custom_vjp(WithRules):
     """A function with rules of its own for its reverse-mode derivative.
 
     Args:
@@ -77,15 +75,9 @@ class custom_vjp:
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
                  nondiff_argnames: str | Sequence[str] = ()):
-        require_callable("custom_vjp", fun)
-        update_wrapper(self, fun)
-        self.fun = fun
-        self._name = function_name(fun)
-        self._what = f"custom_vjp function {self._name}"
-        self._options = Options.of(self._what, fun, nondiff_argnums, nondiff_argnames)
+        super().__init__(fun, nondiff_argnums, nondiff_argnames)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
-        self.symbolic_zeros = False
 
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
                optimize_remat: bool = False) -> None:
@@ -157,12 +149,6 @@ class custom_vjp:
             return [*outs, *residuals], (residuals, residual_tree)
 
         return flat
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
-
-    def __repr__(self) -> str:
-        return f"<custom_vjp of {self.fun!r}>"
 
 
 def _output(what: str, path: tuple, x: Any, aval: ShapedArray) -> Any:

@@ -20,7 +20,7 @@ from ._calls import (
     unflatten_aux,
 )
 from ._forward import FLOAT0, as_tangent, check_tangent, spread
-from .ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, dtypes, is_value, stage, tree
+from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, is_value, splice, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .tree_util import Partial
@@ -90,7 +90,7 @@ def _without_derivatives_from(count: int, jaxpr: Jaxpr) -> Jaxpr:
         return jaxpr
 
     def stopped(*args: Any) -> list[Any]:
-        outs = current_builder().splice(jaxpr, args)
+        outs = splice(jaxpr, args)
         return outs[:count] + [bind(o.StopGradient(), x) for x in outs[count:]]
 
     return stage(stopped, jaxpr.in_avals, "auxiliary data")[0]

@@ -49,10 +49,11 @@ from .staging import (
     literal_of,
     not_staging,
     register_value_type,
+    splice,
     stage,
     stage_closed,
 )
-from .types import NO_EFFECTS, Effect, ShapedArray, shaped_array
+from .types import NO_EFFECTS, Effect, ShapedArray, Typed, shaped_array
 from .zeros import LinearInput, Zero, add_tangents, instantiate
 
 __all__ = [
@@ -60,10 +61,10 @@ __all__ = [
     "IncompatibleShapesError", "Interpretation", "InvalidJaxpr", "Jaxpr", "JaxprSyntaxError", "LinearInput",
     "Literal", "MissingRule", "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS",
     "Operation", "PlainSource", "ShapedArray", "Source", "Tracer", "TracerArrayConversionError",
-    "TracerBoolConversionError", "TracerError", "TracerIntegerConversionError", "UnexpectedTracerError", "Var",
+    "TracerBoolConversionError", "TracerError", "TracerIntegerConversionError", "Typed", "UnexpectedTracerError", "Var",
     "Zero", "abstract_eval", "add_tangents", "assemble", "aval_of", "bind", "building", "check", "current_builder",
     "dce_rule", "evaluate", "expand_rule", "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of",
     "lower_rule", "not_staging", "operation", "ops", "parse", "partial_eval_rule", "print_closed_jaxpr",
     "print_jaxpr", "register_parameter_class", "register_value_type", "rewritten", "shaped_array", "simplify_rule",
-    "stage", "stage_closed", "transpose_rule", "vmap_rule",
+    "splice", "stage", "stage_closed", "transpose_rule", "vmap_rule",
 ]

@@ -19,7 +19,7 @@ from .collector import without_collector
 from .errors import UnexpectedTracerError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble
 from .operation import OPERATIONS, Operation, abstract_eval, require_operand_count
-from .types import ShapedArray, shaped_array
+from .types import ShapedArray, Typed, shaped_array
 
 
 class _Current(threading.local):
@@ -29,7 +29,7 @@ class _Current(threading.local):
 current = _Current()
 
 
-class Tracer:
+class Tracer(Typed):
     """A value that is being staged: an atom of the program that a builder records."""
 
     __slots__ = ("builder", "atom", "aval", "__weakref__")
@@ -39,26 +39,6 @@ class Tracer:
         self.builder = builder
         self.atom = atom
         self.aval = aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.aval.dtype
-
-    @property
-    def weak_type(self) -> bool:
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        return self.aval.size
 
     def __repr__(self) -> str:
         return f"Tracer<{self.aval.short()}>"
@@ -257,6 +237,11 @@ class building:
 
 def current_builder() -> Builder | None:
     return current.builder
+
+
+def splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Tracer]:
+    """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness."""
+    return current.builder.splice(jaxpr, operands)
 
 
 class not_staging:

@@ -122,6 +122,34 @@ def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = Fals
     return found
 
 
+class Typed:
+    """Base of what stands for a value of the type in its ``aval``."""
+
+    __slots__ = ()
+    aval: ShapedArray
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    @property
+    def weak_type(self) -> bool:
+        """Whether the dtype gives way to another's in arithmetic, as a Python scalar's does."""
+        return self.aval.weak_type
+
+    @property
+    def ndim(self) -> int:
+        return len(self.aval.shape)
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+
 def type_fault(aval: object) -> str | None:
     """What is wrong with a value where a type is expected, None where nothing is."""
     if type(aval) is not ShapedArray:

@@ -6,7 +6,7 @@ from typing import Any
 
 from multipledispatch import Dispatcher
 
-from .types import ShapedArray
+from .types import ShapedArray, Typed
 
 
 class Zero:
@@ -25,21 +25,13 @@ class Zero:
         return f"Zero({self.aval.short()})"
 
 
-class LinearInput:
+class LinearInput(Typed):
     """In a transpose rule, the place of an argument with respect to which the operation is linear."""
 
     __slots__ = ("aval",)
 
     def __init__(self, aval: ShapedArray):
         self.aval = aval
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self):
-        return self.aval.dtype
 
     def __repr__(self) -> str:
         return f"LinearInput({self.aval.short()})"

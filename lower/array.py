@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..ir import dtypes
-from ..ir.types import ShapedArray, shaped_array
+from ..ir.types import ShapedArray, Typed, shaped_array
 from . import jaxlib_adapter as xla
 
 _ARRAY_API_VERSION = "2024.12"
@@ -21,7 +21,7 @@ _ALIGNMENT = 64  # what XLA's CPU client asks of NumPy memory that it is to use 
 _SMALLEST_ALIGNED = 4096  # below this many bytes a copy costs no more than the alignment
 
 
-class Array:
+class Array(Typed):
     """An immutable n-dimensional array of one dtype, accepted wherever NumPy takes an array.
 
     Made by the package's functions (``numpy.asarray`` and the like), never by calling the class. To change elements,
@@ -40,27 +40,6 @@ class Array:
         raise TypeError("Array is not called directly: make one with numpy.array() or numpy.asarray() of this package")
 
     # ------------------------------------------------------------ what it is
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.aval.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.aval.dtype
-
-    @property
-    def weak_type(self) -> bool:
-        """Whether the dtype gives way to another's in arithmetic, as a Python scalar's does."""
-        return self.aval.weak_type
-
-    @property
-    def ndim(self) -> int:
-        return len(self.aval.shape)
-
-    @property
-    def size(self) -> int:
-        return self.aval.size
 
     @property
     def itemsize(self) -> int:

@@ -6,13 +6,13 @@ an int32 from each call to the next, through calls, branches and loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..ir import Builder, Jaxpr, Operation, Tracer, Var, bind, building, current_builder, stage
+from ..ir import Builder, Jaxpr, Operation, Tracer, Var, bind, building, splice, stage
 from ..ir import ops as o
 from ..ir.operation import expand_rule
 from ..ir.ops import TOKEN
@@ -23,11 +23,7 @@ def with_ordered_effects(jaxpr: Jaxpr) -> Jaxpr:
     if not jaxpr.effects:
         return jaxpr
     threaded = _threaded(jaxpr)
-    return stage(lambda *args: _splice(threaded, [np.int32(0), *args])[1:], jaxpr.in_avals, "ordering")[0]
-
-
-def _splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
-    return current_builder().splice(jaxpr, operands)
+    return stage(lambda *args: splice(threaded, [np.int32(0), *args])[1:], jaxpr.in_avals, "ordering")[0]
 
 
 def _threaded(jaxpr: Jaxpr) -> Jaxpr:
@@ -74,7 +70,7 @@ def _cond(op: o.Cond, token: Any, operands: list[Any]) -> list[Any]:
 def _scan(op: o.Scan, token: Any, operands: list[Any]) -> list[Any]:
     body, count = _threaded(op.jaxpr), op.num_consts
     avals = body.in_avals
-    moved = stage(lambda *xs: _splice(body, [xs[count], *xs[:count], *xs[count + 1:]]),
+    moved = stage(lambda *xs: splice(body, [xs[count], *xs[:count], *xs[count + 1:]]),
                   [*avals[1:count + 1], avals[0], *avals[count + 1:]], "ordering")[0]
     return bind(replace(op, jaxpr=moved, num_carry=op.num_carry + 1), *operands[:count], token, *operands[count:])
 
@@ -85,12 +81,12 @@ def _while(op: o.While, token: Any, operands: list[Any]) -> list[Any]:
     first, second = op.cond_consts, op.cond_consts + op.body_consts
     cond, body = _threaded(op.cond_jaxpr), _threaded(op.body_jaxpr)
     of_cond, of_body, carry = operands[:first], operands[first:second], operands[second:]
-    token, again = _splice(cond, [token, *of_cond, *carry])
+    token, again = splice(cond, [token, *of_cond, *carry])
 
     def step(*xs: Any) -> list[Any]:
         cond_consts, body_consts, (token, _, *carry) = xs[:first], xs[first:second], xs[second:]
-        token, *carry = _splice(body, [token, *body_consts, *carry])
-        token, again = _splice(cond, [token, *cond_consts, *carry])
+        token, *carry = splice(body, [token, *body_consts, *carry])
+        token, again = splice(cond, [token, *cond_consts, *carry])
         return [token, again, *carry]
 
     avals = [x.aval for x in (*of_cond, *of_body, token, again, *carry)]
@@ -102,7 +98,7 @@ def _while(op: o.While, token: Any, operands: list[Any]) -> list[Any]:
 
 def _by_expansion(op: Operation, token: Any, operands: list[Any]) -> list[Any]:
     program = expand_rule(op, *[x.aval for x in operands])
-    return _splice(_threaded(program), [token, *operands])
+    return splice(_threaded(program), [token, *operands])
 
 
 def _as_it_is(op: Operation, token: Any, operands: list[Any]) -> list[Any]:

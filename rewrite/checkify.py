@@ -12,13 +12,27 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import Builder, Eqn, Jaxpr, Operation, Tracer, Var, assemble, aval_of, bind, building, dtypes, rewritten
+from ..ir import (
+    Builder,
+    Eqn,
+    Jaxpr,
+    Operation,
+    Tracer,
+    Var,
+    assemble,
+    aval_of,
+    bind,
+    building,
+    dtypes,
+    rewritten,
+    splice,
+)
 from ..ir import ops as o
 from ..ir.types import shaped_array
 from .check_sites import INT32, Site, Tested, places_of, sites_of, slots_of
 from .custom_rules import is_inexact, jvp_program, vjp_programs
 from .passes import rewrite_pass
-from .programs import cut, program_of, rearranged, splice, with_inputs
+from .programs import cut, program_of, rearranged, with_inputs
 
 _FLAG = shaped_array((), np.dtype(bool))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ..ir import Builder, Jaxpr, PlainSource, ShapedArray, Source, Var, assemble, building, current_builder
+from ..ir import Builder, Jaxpr, PlainSource, ShapedArray, Source, Var, assemble, building
 
 
 def cut(items: Sequence[Any], *sizes: int) -> list[list[Any]]:
@@ -90,8 +90,3 @@ def program_of(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
     builder = Builder("rewrite", source)
     with building(builder):
         return builder.close(f(*[builder.add_input(aval) for aval in avals]))[0]
-
-
-def splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
-    """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness."""
-    return current_builder().splice(jaxpr, operands)

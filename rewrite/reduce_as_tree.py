@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from ..ir import Jaxpr, aval_of, current_builder, stage
+from ..ir import Jaxpr, aval_of, splice, stage
 from ..ir import ops as o
 from ..ir.types import ShapedArray
 
@@ -46,7 +46,7 @@ def _on_arrays(computation: Jaxpr, shape: tuple[int, ...]) -> Callable[[list[Any
     from .vmap import BatchAxis, vmap
     for size in reversed(shape):
         computation, _ = vmap(computation, BatchAxis(size), [0] * len(computation.in_binders))
-    return lambda a, b: current_builder().splice(computation, [*a, *b])
+    return lambda a, b: splice(computation, [*a, *b])
 
 
 def tree_program(op: o.Reduce, avals: Sequence[ShapedArray]) -> Jaxpr:

@@ -11,11 +11,11 @@ from .._checkpoint import checkpoint
 from .._promotion import as_index, type_of
 from .._running import asarray
 from .._vmap import vmap
-from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, current_builder, dtypes, shaped_array, tree
+from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, current_builder, dtypes, shaped_array, splice, tree
 from ..ir import ops as o
 from ..ir.config import config
 from ..ir.staging import user_source
-from ..rewrite.programs import program_of, splice
+from ..rewrite.programs import program_of
 from ._conditionals import cond
 from ._staging import at_users_line, cast_to, is_known, stage_body
 

@@ -8,11 +8,11 @@ from typing import Any
 from .._calls import Staged, stage_function
 from .._promotion import PYTHON_SCALARS, scalar_literal
 from .._tracer_conversions import known_value
-from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, dtypes, shaped_array, tree
+from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, dtypes, shaped_array, splice, tree
 from ..ir import ops as o
 from ..ir.staging import user_source
 from ..ir.tree import PyTreeDef
-from ..rewrite.programs import program_of, splice, with_inputs
+from ..rewrite.programs import program_of, with_inputs
 
 
 def at_users_line() -> str:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...ir import Zero, aval_of, bind, instantiate, jvp_rule, stage
+from ...ir import Zero, aval_of, bind, instantiate, jvp_rule, splice, stage
 from ...ir import ops as o
 from ..custom_rules import is_inexact, jvp_program, vjp_programs
-from ..programs import splice
 from ..vmap.batching import insert_axis
 from .transform import jvp, jvp_by_expansion, split_outputs
 

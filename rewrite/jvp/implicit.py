@@ -9,7 +9,7 @@ from typing import Any
 from ...ir import Zero, add_tangents, bind, instantiate, jvp_rule
 from ...ir import ops as o
 from ..dce import dce
-from .transform import jvp, splice, split_outputs
+from .transform import jvp, splice_moving, split_outputs
 
 
 def solve_only(op: o.LinearSolve) -> o.LinearSolve:
@@ -37,5 +37,5 @@ def _change_of_product(op: o.LinearSolve, consts: Sequence[Any], x: Sequence[Any
     program, out_nonzero = jvp(op.matvec, [type(t) is not Zero for t in all_tangents])
     count = len(op.matvec.outs)
     derivative, _ = dce(program, [False] * count + [True] * sum(out_nonzero))
-    results = splice(derivative, [*consts, *x], all_tangents)
+    results = splice_moving(derivative, [*consts, *x], all_tangents)
     return split_outputs(op, [None] * count + results, op.matvec, out_nonzero)[1]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import Zero, aval_of, bind, current_builder, jvp_rule
+from ...ir import Zero, aval_of, bind, jvp_rule, splice
 from ...ir import ops as o
 from ...ir.ops import number
 from ..indexing_helpers import gather_along
@@ -148,5 +148,5 @@ def _jvp_of_general_reduce(op: o.Reduce, primals: list, tangents: list) -> tuple
     """That of the reduction by halves, whose steps are elementwise, so that it can be transposed too."""
     program = tree_program(op, [aval_of(x) for x in primals])
     derivative, out_nonzero = jvp(program, [type(t) is not Zero for t in tangents])
-    results = current_builder().splice(derivative, [*primals, *(t for t in tangents if type(t) is not Zero)])
+    results = splice(derivative, [*primals, *(t for t in tangents if type(t) is not Zero)])
     return split_outputs(op, results, program, out_nonzero)

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir import (
-    Builder,
-    Jaxpr,
-    Operation,
-    Tracer,
-    Var,
-    Zero,
-    building,
-    current_builder,
-    instantiate,
-    jvp_rule,
-    rewritten,
-)
+from ...ir import Builder, Jaxpr, Operation, Tracer, Var, Zero, building, instantiate, jvp_rule, rewritten, splice
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
 from ..passes import for_each, rewrite_pass
@@ -89,11 +77,11 @@ def jvp_by_expansion(op: Operation, primals: Sequence, tangents: Sequence):
     program = expand_rule(op, *map(aval_of, primals))
     nonzero = [type(t) is not Zero for t in tangents]
     rewritten_program, out_nonzero = jvp(program, nonzero)
-    return split_outputs(op, splice(rewritten_program, primals, tangents), program, out_nonzero)
+    return split_outputs(op, splice_moving(rewritten_program, primals, tangents), program, out_nonzero)
 
 
-def splice(program: Jaxpr, primals: Sequence, tangents: Sequence) -> list:
-    return current_builder().splice(program, [*primals, *(t for t in tangents if type(t) is not Zero)])
+def splice_moving(program: Jaxpr, primals: Sequence, tangents: Sequence) -> list:
+    return splice(program, [*primals, *(t for t in tangents if type(t) is not Zero)])
 
 
 def split_outputs(op: Operation, results: Sequence, program: Jaxpr, out_nonzero: Sequence[bool]):

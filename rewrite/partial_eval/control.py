@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...ir import Atom, Eqn, Jaxpr, ShapedArray, Var, abstract_eval, assemble, partial_eval_rule
+from ...ir import Atom, Eqn, Jaxpr, ShapedArray, Var, abstract_eval, assemble, partial_eval_rule, splice
 from ...ir import ops as o
 from ...ir.types import shaped_array
 from ..dce import dce
-from ..programs import any_of, chosen, cut, either, others, program_of, rearranged, splice, with_inputs
+from ..programs import any_of, chosen, cut, either, others, program_of, rearranged, with_inputs
 from .transform import Fresh, Parts, Split, partial_eval
 
 # ---- cond ------------------------------------------------------------------------------------------------------

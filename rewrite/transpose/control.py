@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
-from ...ir import LinearInput, Zero, aval_of, bind, current_builder, instantiate, transpose_rule
+from ...ir import LinearInput, Zero, aval_of, bind, current_builder, instantiate, splice, transpose_rule
 from ...ir import ops as o
 from ..partial_eval import partial_eval
 from ..partial_eval.control import split_loop_body
-from ..programs import any_of, chosen, cut, either, others, program_of, splice
+from ..programs import any_of, chosen, cut, either, others, program_of
 from .transform import transpose
 
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...ir import Jaxpr, LinearInput, ShapedArray, Zero, bind, expand_rule, instantiate, transpose_rule
+from ...ir import Jaxpr, LinearInput, ShapedArray, Zero, bind, expand_rule, instantiate, splice, transpose_rule
 from ...ir import ops as o
-from ..programs import splice
 from .transform import transpose
 
 

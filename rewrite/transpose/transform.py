@@ -16,9 +16,9 @@ from ...ir import (
     Var,
     Zero,
     building,
-    current_builder,
     instantiate,
     rewritten,
+    splice,
     transpose_rule,
 )
 from ...ir.operation import expand_rule
@@ -125,5 +125,5 @@ def _transpose_expansion(op: Operation, ct: Any, args: Sequence[Any]) -> list[An
     cts = ct if op.multiple_results else [ct]
     transposed, _ = transpose(program, linear, [type(c) is not Zero for c in cts])
     operands = [x for x in args if type(x) is not LinearInput] + [c for c in cts if type(c) is not Zero]
-    results = iter(current_builder().splice(transposed, operands))
+    results = iter(splice(transposed, operands))
     return [next(results) if flag else None for flag in linear]

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import Jaxpr, aval_of, bind, dtypes, vmap_rule
+from ...ir import Jaxpr, aval_of, bind, dtypes, splice, vmap_rule
 from ...ir import ops as o
-from ..programs import any_of, cut, either, program_of, splice
+from ..programs import any_of, cut, either, program_of
 from .batching import BatchAxis, Dim, batched_at, move_axis
 from .sequential import one_call_after_another
 from .transform import vmap

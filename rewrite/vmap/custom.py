@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...ir import Jaxpr, bind, current_builder, stage, vmap_rule
+from ...ir import Jaxpr, bind, splice, stage, vmap_rule
 from ...ir import ops as o
 from .batching import BatchAxis, Dim, batched_at
 from .transform import vmap
@@ -30,7 +30,7 @@ def batched_backward(backward: Jaxpr, axis: BatchAxis, residual_dims: list, argu
         return batched
 
     def summed(*args: Any) -> list[Any]:
-        results = current_builder().splice(batched, args)
+        results = splice(batched, args)
         return [o.reduce_sum(x, (0,)) if d is None else x for x, d in zip(results, argument_dims)]
 
     return stage(summed, batched.in_avals, "vmap of a backward pass")[0]

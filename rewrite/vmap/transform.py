@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, current_builder, rewritten, vmap_rule
+from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, rewritten, splice, vmap_rule
 from ...ir.operation import expand_rule
 from ...ir.types import shaped_array
 from ..passes import rewrite_pass
@@ -90,7 +90,7 @@ def vmap_by_expansion(op: Operation, axis: BatchAxis, args: Sequence[Any], dims:
     """The rule of an operation that stands for a program: that of the program."""
     program = expand_rule(op, *map(unbatched_aval, args, dims))
     batched, out_dims = vmap(program, axis, dims, [True] * len(program.outs))
-    outs = current_builder().splice(batched, args)
+    outs = splice(batched, args)
     return (outs, out_dims) if op.multiple_results else (outs[0], out_dims[0])
 
 
