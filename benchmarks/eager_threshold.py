@@ -15,7 +15,7 @@ from glax.interp import run_jaxpr
 from glax.ir import ops as o
 from glax.ir import shaped_array, stage
 from glax.lower import compile_program, from_numpy
-from glax.lower.jaxlib_adapter import FAST_OPTIONS
+from glax.lower.jaxlib_adapter import OPERATION_OPTIONS
 
 SIZES = [256, 1024, 4096, 16_384, 65_536, 262_144]
 NUMBERS = (((1,), (0,)), ((), ()))
@@ -44,7 +44,7 @@ def main() -> None:
             rows = int(size ** .5)
             x = np.random.default_rng(0).normal(size=(rows, size // rows)).astype(np.float32)
             program, _ = stage(lambda x, f=f: [f(x)], [shaped_array(x.shape, x.dtype)])
-            compiled, argument = compile_program(program, options=FAST_OPTIONS), [from_numpy(x)]
+            compiled, argument = compile_program(program, options=OPERATION_OPTIONS), [from_numpy(x)]
             by_numpy = microseconds(lambda p=program, x=x: quietly(run_jaxpr, p, [x]))
             cells.append(f"{by_numpy:8.1f} /{microseconds(lambda c=compiled, a=argument: c(a)):8.1f}")
         print(f"{name:12s}" + "".join(cells))

@@ -36,7 +36,7 @@ from .ir.config import config
 from .ir.operation import require_operand_count
 from .ir.staging import bind, require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
-from .lower.jaxlib_adapter import DEFAULT_OPTIONS, FAST_OPTIONS
+from .lower.jaxlib_adapter import DEFAULT_OPTIONS, OPERATION_OPTIONS
 
 register_value_type(Array, lambda x: x.aval)
 
@@ -160,7 +160,7 @@ def _compiled_operation(op: Operation, avals: tuple[ShapedArray, ...]) -> Compil
         out = bind(op, *operands)
         return out if op.multiple_results else [out]
 
-    options = DEFAULT_OPTIONS if type(op) in ALWAYS_COMPILED else FAST_OPTIONS
+    options = DEFAULT_OPTIONS if type(op) in ALWAYS_COMPILED else OPERATION_OPTIONS
     return compile_program(stage(apply, avals, op.name)[0], name=op.name, options=options)
 
 

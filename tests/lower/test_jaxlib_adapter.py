@@ -123,7 +123,7 @@ def test_running_a_deleted_buffer_says_which():
         xla.execute(executable, xla.result_handlers([F4]), [buffer])
 
 
-@pytest.mark.parametrize("options", [xla.DEFAULT_OPTIONS, xla.FAST_OPTIONS])
+@pytest.mark.parametrize("options", [xla.DEFAULT_OPTIONS, xla.OPERATION_OPTIONS, xla.FAST_OPTIONS])
 def test_a_program_runs(options):
     [result] = run(SIN, [F4], ARGUMENT, options=options)
     np.testing.assert_allclose(result, np.sin(ARGUMENT), rtol=1e-6)
@@ -173,7 +173,12 @@ def test_errors_without_a_line():
 def test_flags_of_the_user_go_before_the_tier():
     options = xla.CompileOptions(xla.CompileTier.FAST, (("xla_backend_optimization_level", 3),))
     np.testing.assert_allclose(run(SIN, [F4], ARGUMENT, options=options)[0], np.sin(ARGUMENT), rtol=1e-6)
-    assert options.key() != xla.FAST_OPTIONS.key() != xla.DEFAULT_OPTIONS.key()
+    assert options.key() != xla.FAST_OPTIONS.key()
+
+
+def test_options_that_differ_have_keys_that_differ():
+    tiers = [xla.CompileOptions(tier) for tier in xla.CompileTier]
+    assert len({options.key() for options in tiers}) == len(tiers) == 3
 
 
 CALL = (
