@@ -1,14 +1,17 @@
 """glax: a function is staged once into a frozen program, and every transformation is a rewrite of programs."""
 
+# Importing it installs the answers to what Python asks of staged values; nothing else leads to it.
 from . import _concrete as _concrete
 from . import (
     ad_checkpoint,
     checkpoint_policies,
+    core,
     custom_batching,
     custom_derivatives,
     debug,
     errors,
     experimental,
+    extend,
     flatten_util,
     interp,
     ir,
@@ -59,11 +62,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
-    "clear_caches", "closure_convert", "config", "custom_batching", "custom_derivatives", "custom_gradient",
+    "clear_caches", "closure_convert", "config", "core", "custom_batching", "custom_derivatives", "custom_gradient",
     "custom_jvp", "custom_vjp", "debug", "debug_infs", "debug_nans", "default_backend", "device_count",
     "device_get", "device_put", "devices", "disable_jit", "enable_x64", "errors", "eval_shape", "experimental",
+    "extend",
     "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
     "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
-    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "stages", "tree",
-    "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "stages", "testing",
+    "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "testing":  # imported when asked for: programs that are not tests never need it
+        from importlib import import_module
+        return import_module(".testing", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._calls import function_name, leaf_avals, require_callable
-from ._reverse import type_of_leaf
+from ._calls import CALL, function_name, leaf_avals, require_callable, type_of_leaf
 from .ir import ShapedArray, bind, tree
 from .ir import ops as o
 from .ir.functions import PythonFunction
@@ -37,9 +36,9 @@ def bind_callback(what: str, fun: Callable[..., Any], result_shape_dtypes: Any, 
     """Stage a call of a function of trees, and give its results as the tree that was promised."""
     require_callable(what, fun)
     leaves, in_tree = tree.flatten((tuple(args), kwargs))
-    leaf_avals(what, (tuple(args), kwargs), leaves)
+    leaf_avals(what, (tuple(args), kwargs), leaves, CALL)
     promised, out_tree = tree.flatten(result_shape_dtypes)
-    types = tuple(type_of_leaf(f"{what}: result_shape_dtypes", x) for x in promised)
+    types = tuple(leaf_avals(what, (result_shape_dtypes,), promised, ("result_shape_dtypes",), type_of_leaf))
     function = PythonFunction.of(flat_caller(fun, in_tree, out_tree, what))
     return tree.unflatten(out_tree, bind(make(function, types), *leaves))
 

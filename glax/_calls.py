@@ -18,25 +18,55 @@ def function_name(f: Callable[..., Any]) -> str:
 
 def require_callable(transformation: str, f: Any) -> None:
     if not callable(f):
-        raise TypeError(f"{transformation} takes a function, got {f!r} of type {type(f).__name__}")
+        raise TypeError(f"{transformation} takes a function, got {f!r:.200} of type {type(f).__name__}")
 
 
-def leaf_avals(what: str, args: Any, leaves: Sequence[Any]) -> list[ShapedArray]:
-    """The types of the leaves of arguments; TypeError naming by its path one that is no array."""
+def type_of_leaf(x: Any) -> ShapedArray:
+    """The type of an array, or of anything with a shape and a dtype."""
+    if not is_value(x) and hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(x.shape, dtypes.canonicalize(x.dtype), getattr(x, "weak_type", False))
+    return aval_of(x)
+
+
+CALL = ("args", "kwargs")
+"""What errors call the parts of the tree of a call."""
+
+
+def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str] = (),
+               of: Callable[[Any], ShapedArray] = aval_of) -> list[ShapedArray]:
+    """The types of the leaves of arguments; TypeError naming by its path one that is no array.
+
+    Args:
+        what: what is called.
+        args: the arguments, as a tree.
+        leaves: its leaves.
+        parts: what errors call the entries of args, where it is a tuple of positional and keyword arguments.
+        of: what gives the type of a leaf.
+    """
     try:
-        return avals_of(leaves)
+        return avals_of(leaves) if of is aval_of else list(map(of, leaves))
     except (TypeError, OverflowError) as error:
         for path, x in tree.flatten_with_path(args)[0]:
             try:
-                aval_of(x)
+                of(x)
             except (TypeError, OverflowError) as cause:
-                raise type(cause)(f"{what}: argument{tree.keystr(path)}: {cause}") from None
+                where = parts[path[0].idx] + tree.keystr(path[1:]) if parts else f"argument{tree.keystr(path)}"
+                raise type(cause)(f"{what}: {where}: {cause}") from None
         raise error
 
 
 def as_arrays(values: Any) -> Any:
     """A tree with its NumPy arrays and its numbers as Arrays, as a staged function would have them staged."""
     return tree.map_tree(lambda x: asarray(x) if is_value(x) else x, values)
+
+
+def of_leaves(fun: Callable[..., Any], in_tree: PyTreeDef) -> Callable[..., Any]:
+    """fun as a function of the leaves of its arguments; in_tree is that of (args, kwargs)."""
+    def flat(*leaves: Any) -> Any:
+        args, kwargs = in_tree.unflatten(leaves)
+        return fun(*args, **kwargs)
+
+    return flat
 
 
 class Staged(NamedTuple):
@@ -117,10 +147,6 @@ def apply_program(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Any]:
     """The results of a program: recorded in the function that is being staged, computed where none is."""
     builder = current_builder()
     return run_program(jaxpr, operands) if builder is None else builder.splice(jaxpr, operands)
-
-
-def is_inexact(aval: ShapedArray) -> bool:
-    return dtypes.is_inexact(aval.dtype)
 
 
 class NoSuchArgument(TypeError, ValueError):

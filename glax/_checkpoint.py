@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from . import rewrite
-from ._calls import as_arrays, function_name, is_inexact, leaf_avals, require_callable, stage_function
+from ._calls import as_arrays, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from ._custom_rules import run_now
 from ._static import split_static
 from .checkpoint_policies import as_policy
@@ -49,12 +49,7 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, prevent_cse: bool = Tru
             return run_now(what, call(*as_arrays(dynamic), **as_arrays(kwargs)))
         leaves, in_tree = tree.flatten((dynamic, kwargs))
         avals = leaf_avals(what, (dynamic, kwargs), leaves)
-
-        def flat(*xs: Any) -> Any:
-            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-            return call(*inner_args, **inner_kwargs)
-
-        staged = stage_function(flat, avals, what, known=leaves)
+        staged = stage_function(of_leaves(call, in_tree), avals, what, known=leaves)
         op = o.Checkpoint(staged.jaxpr, policy, prevent_cse)
         return tree.unflatten(staged.out_tree, bind(op, *staged.captured, *leaves))
 
@@ -89,14 +84,9 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     what = f"saved_residuals of {function_name(fun)}"
     leaves, in_tree = tree.flatten((args, kwargs))
     avals = leaf_avals(what, (args, kwargs), leaves)
-
-    def flat(*xs: Any) -> Any:
-        inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-        return fun(*inner_args, **inner_kwargs)
-
-    staged = stage_function(flat, avals, what, known=leaves)
+    staged = stage_function(of_leaves(fun, in_tree), avals, what, known=leaves)
     count = len(staged.captured)
-    linearized = rewrite.linearize(staged.jaxpr, [False] * count + [is_inexact(a) for a in avals])
+    linearized = rewrite.linearize(staged.jaxpr, [False] * count + [a.is_inexact for a in avals])
     linear, used = rewrite.dce(linearized.linear, keep_inputs=False)
     residuals = [a for a, flag in zip(linearized.primal.outs[len(staged.jaxpr.outs):], used) if flag]
     names = [f"from the constant {i}" for i in range(count)] + [

@@ -17,7 +17,6 @@ from ._custom_rules import (
     as_type,
     aval_text,
     fits,
-    is_inexact,
     not_known,
     require_values,
     resolve_keywords,
@@ -118,8 +117,8 @@ class custom_jvp(WithRules):
 
     def _stage_rule(self, call: Call, primal: Program) -> list[Program]:
         count = len(call.avals)
-        moving = [a for a in call.avals if is_inexact(a)]
-        symbolic = [self.symbolic_zeros and not (is_inexact(a) and type(x) is Tracer)
+        moving = [a for a in call.avals if a.is_inexact]
+        symbolic = [self.symbolic_zeros and not (a.is_inexact and type(x) is Tracer)
                     for x, a in zip(call.leaves, call.avals)]
 
         def flat(*xs: Any) -> tuple[list[Any], None]:
@@ -141,7 +140,7 @@ def _tangents(avals: Sequence[ShapedArray], symbolic: Sequence[bool], given: Seq
     values = iter(given)
     tangents = []
     for aval, zero in zip(avals, symbolic):
-        t = next(values) if is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
+        t = next(values) if aval.is_inexact else np.zeros(aval.shape, dtypes.float0)
         tangents.append(SymbolicZero(aval.to_tangent()) if zero else t)
     return tangents
 
@@ -162,7 +161,7 @@ def _checked_result(what: str, primal: Program, result: Any) -> list[Any]:
         if not fits(x, aval):
             raise TypeError(f"{what}: output{path} must be {aval.short()}, as the function's, got {aval_text(x)}")
         results.append(as_type(x, aval))
-        if not is_inexact(aval):
+        if not aval.is_inexact:
             continue
         if type(t) is SymbolicZero:
             t = o.full(aval.shape, 0, aval.dtype)

@@ -55,10 +55,6 @@ def zero_from_primal(x: Any, symbolic_zeros: bool = False) -> Any:
     return np.zeros(aval.shape, aval.dtype) if aval.dtype == dtypes.float0 else o.full(aval.shape, 0, aval.dtype)
 
 
-def is_inexact(aval: ShapedArray) -> bool:
-    return aval.to_tangent() is aval
-
-
 def resolve_keywords(what: str, fun: Callable[..., Any], args: tuple, kwargs: dict[str, Any]) -> tuple:
     """The arguments of a call as positional ones, keywords and defaults put in their places."""
     try:

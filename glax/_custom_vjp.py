@@ -17,7 +17,6 @@ from ._custom_rules import (
     as_type,
     aval_text,
     fits,
-    is_inexact,
     not_known,
     require_values,
     resolve_keywords,
@@ -115,7 +114,7 @@ class custom_vjp(WithRules):
         forward = stage_flat(self._flat_forward(call, primal), call.avals, f"the forward rule of the {call.what}",
                              call.leaves)
         residuals, residual_tree = forward.out
-        cotangents = [a for a in primal.jaxpr.out_avals if is_inexact(a)]
+        cotangents = [a for a in primal.jaxpr.out_avals if a.is_inexact]
         residual_avals = forward.jaxpr.out_avals[len(primal.jaxpr.outs):]
         what = f"the backward rule {function_name(self.bwd)} of the {call.what}"
 
@@ -129,7 +128,7 @@ class custom_vjp(WithRules):
 
     def _flat_forward(self, call: Call, primal: Program) -> Callable[..., tuple]:
         what = f"the forward rule {function_name(self.fwd)} of the {call.what}"
-        perturbed = [is_inexact(a) and type(x) is Tracer for x, a in zip(call.leaves, call.avals)]
+        perturbed = [a.is_inexact and type(x) is Tracer for x, a in zip(call.leaves, call.avals)]
 
         def flat(*xs: Any) -> tuple[list[Any], tuple]:
             given = map(CustomVJPPrimal, xs, perturbed) if self.symbolic_zeros else xs
@@ -160,7 +159,7 @@ def _output(what: str, path: tuple, x: Any, aval: ShapedArray) -> Any:
 
 def _cotangents(avals: Sequence[ShapedArray], given: Sequence[Any]) -> list[Any]:
     values = iter(given)
-    return [next(values) if is_inexact(a) else np.zeros(a.shape, dtypes.float0) for a in avals]
+    return [next(values) if a.is_inexact else np.zeros(a.shape, dtypes.float0) for a in avals]
 
 
 def _checked_cotangents(what: str, call: Call, result: Any) -> list[Any]:
@@ -174,7 +173,7 @@ def _checked_cotangents(what: str, call: Call, result: Any) -> list[Any]:
     paths = [tree.keystr(path) for path, _ in tree.flatten_with_path(call.args)[0]]
     cotangents = []
     for path, aval, ct in zip(paths, call.avals, _spread_over_arguments(what, call, result)):
-        if not is_inexact(aval):
+        if not aval.is_inexact:
             continue
         if ct is None or type(ct) is SymbolicZero:
             ct = o.full(aval.shape, 0, aval.dtype)

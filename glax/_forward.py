@@ -12,7 +12,6 @@ from ._calls import (
     Staged,
     apply_program,
     function_name,
-    is_inexact,
     leaf_avals,
     require_callable,
     stage_function,
@@ -27,7 +26,7 @@ FLOAT0 = dtypes.float0
 
 def zero_tangent(aval: ShapedArray) -> Any:
     """Zeros for a tangent: of float0 where the primal is not inexact."""
-    if not is_inexact(aval):
+    if not aval.is_inexact:
         return np.zeros(aval.shape, FLOAT0)
     return o.full(aval.shape, 0, aval.dtype, aval.weak_type)
 
@@ -97,7 +96,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     for path, aval, t in zip(paths, avals, tangent_leaves):
         check_tangent(what, path, aval, t)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
-    nonzero = [is_inexact(a) for a in avals]
+    nonzero = [a.is_inexact for a in avals]
     program, out_nonzero = rewrite.jvp(staged.jaxpr, [False] * len(staged.captured) + nonzero)
     moving = [as_tangent(t, a) for t, a, flag in zip(tangent_leaves, avals, nonzero) if flag]
     results = apply_program(program, [*staged.captured, *leaves, *moving])
@@ -136,7 +135,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     leaves, in_tree = tree.flatten(primals)
     avals = leaf_avals(what, primals, leaves)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
-    nonzero = [is_inexact(a) for a in avals]
+    nonzero = [a.is_inexact for a in avals]
     count = staged.out_tree.num_leaves
     linearized = rewrite.linearize(staged.jaxpr, [False] * len(staged.captured) + nonzero)
     results = apply_program(linearized.primal, [*staged.captured, *leaves])

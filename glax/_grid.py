@@ -46,6 +46,7 @@ class Grid:
         for name in sorted(OPERATIONS):
             row = [marks.get(self.kinds.get((name, c), ""), "-").center(len(c)) for c in CORE_COLUMNS]
             lines.append(name.ljust(width) + "  ".join(row))
+        lines.append("\n. a rule of its own   base: its class's   expand: that of the program it stands for   - none")
         return "\n".join(lines)
 
     __repr__ = __str__

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, require_callable, stage_function
-from ._reverse import type_of_leaf
+from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
 from ._static import split_static
 from .ir import ClosedJaxpr, ShapedArray, tree
 
@@ -85,13 +84,8 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
     def jaxpr_maker(*args: Any, **kwargs: Any) -> Any:
         call, dynamic = split_static(what, fun, static_argnums, args)
         leaves, in_tree = tree.flatten((dynamic, kwargs))
-        avals = [type_of_leaf(what, x) for x in leaves]
-
-        def flat(*xs: Any) -> Any:
-            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-            return call(*inner_args, **inner_kwargs)
-
-        staged = stage_function(flat, avals, what)
+        avals = leaf_avals(what, (dynamic, kwargs), leaves, CALL, type_of_leaf)
+        staged = stage_function(of_leaves(call, in_tree), avals, what)
         closed = ClosedJaxpr(staged.jaxpr, staged.captured)
         if not return_shape:
             return closed
@@ -121,11 +115,6 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     require_callable("eval_shape", fun)
     what = f"eval_shape of {function_name(fun)}"
     leaves, in_tree = tree.flatten((args, kwargs))
-    avals = [type_of_leaf(what, x) for x in leaves]
-
-    def flat(*xs: Any) -> Any:
-        inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-        return fun(*inner_args, **inner_kwargs)
-
-    staged = stage_function(flat, avals, what)
+    avals = leaf_avals(what, (args, kwargs), leaves, CALL, type_of_leaf)
+    staged = stage_function(of_leaves(fun, in_tree), avals, what)
     return tree.unflatten(staged.out_tree, [shape_of(a) for a in staged.out_avals])

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, leaf_avals, require_callable, stage_function
+from ._calls import CALL, function_name, leaf_avals, require_callable, stage_function, type_of_leaf
 from ._inspect import shape_of
 from ._nan_checks import run_checked
-from ._reverse import type_of_leaf
 from ._static import (
     as_tuple,
     check_names,
@@ -21,7 +20,7 @@ from ._static import (
     resolve_positions,
     with_static,
 )
-from .ir import Tracer, bind, current_builder, tree
+from .ir import Tracer, aval_of, bind, current_builder, tree
 from .ir import ops as o
 from .ir.config import config
 from .ir.staging import current
@@ -109,10 +108,7 @@ class JitFunction:
         if not self._plain:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
         leaves, in_tree = tree.fast_flatten((args, kwargs), None)
-        if abstract:
-            avals = [type_of_leaf(self._what, x) for x in leaves]
-        else:
-            avals = leaf_avals(self._what, (args, kwargs), leaves)
+        avals = leaf_avals(self._what, (args, kwargs), leaves, CALL, type_of_leaf if abstract else aval_of)
         # Types are found by identity: the entry keeps its own alive, and others that are equal are staged once more.
         key = (in_tree, static, config.enable_x64, config.numpy_dtype_promotion, config.default_matmul_precision,
                *map(id, avals))

@@ -91,7 +91,7 @@ def _value(x: Any) -> np.ndarray:
     return x.value() if type(x) is Array else np.asarray(x)
 
 
-def check_operation(op: Operation, operands: Sequence[Any], out: Any) -> None:
+def require_good_operation_results(op: Operation, operands: Sequence[Any], out: Any) -> None:
     """Raise where a result of an operation on values is bad and is to be checked."""
     results = list(map(_value, out)) if op.multiple_results else [_value(out)]
     for fault in _faults():
@@ -109,7 +109,8 @@ def _program_of(op: Operation, operands: Sequence[Any]) -> Jaxpr:
     return stage(apply, [x.aval for x in operands], op.name)[0]
 
 
-def check_program(jaxpr: Jaxpr, values: Sequence[Any], results: Sequence[Any], what: str = "a program") -> None:
+def require_good_program_results(jaxpr: Jaxpr, values: Sequence[Any], results: Sequence[Any],
+                                 what: str = "a program") -> None:
     """Raise where a result of a program is bad and is to be checked."""
     for fault in _faults():
         if any(map(fault.of, results)):
@@ -124,7 +125,7 @@ def run_checked(entry: Any, leaves: Sequence[Any]) -> Any:
     result = entry.run(leaves)
     from .ir import tree
     results = list(map(_value, tree.flatten(result)[0]))
-    check_program(entry.jaxpr, _as_typed(entry.jaxpr, values), results, f"jit of {entry.name}")
+    require_good_program_results(entry.jaxpr, _as_typed(entry.jaxpr, values), results, f"jit of {entry.name}")
     return result
 
 

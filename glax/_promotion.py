@@ -210,7 +210,7 @@ def concrete(x: Any, name: str, argument: str) -> np.ndarray:
     """The NumPy value of an argument whose contents decide the result's shape; a typed error for a tracer."""
     if type(x) is Tracer:
         from ._tracer_conversions import concretized
-        return concretized(x, f"{name}: {argument}")
+        return concretized(x, f"{name}'s {argument}")
     return np.asarray(x)
 
 

@@ -12,15 +12,15 @@ from . import rewrite
 from ._calls import (
     apply_program,
     function_name,
-    is_inexact,
     leaf_avals,
     require_callable,
     resolve_argnums,
     stage_function,
+    type_of_leaf,
     unflatten_aux,
 )
 from ._forward import FLOAT0, as_tangent, check_tangent, spread
-from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, is_value, splice, stage, tree
+from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, splice, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .tree_util import Partial
@@ -73,7 +73,7 @@ def _pull(what: str, fun: Callable[..., Any], args: Sequence[Any], has_aux: bool
     leaves, in_tree = tree.flatten(tuple(args))
     avals = leaf_avals(what, args, leaves)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
-    nonzero = [is_inexact(a) for a in avals]
+    nonzero = [a.is_inexact for a in avals]
     count, total = staged.out_tree.num_leaves, len(staged.jaxpr.outs)
     program = _without_derivatives_from(count, staged.jaxpr)
     pullback = rewrite.vjp(program, [False] * len(staged.captured) + nonzero)
@@ -97,7 +97,7 @@ def _without_derivatives_from(count: int, jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _check_cotangent(what: str, aval: ShapedArray, ct: Any) -> None:
-    if not is_inexact(aval) and getattr(ct, "dtype", None) != FLOAT0:
+    if not aval.is_inexact and getattr(ct, "dtype", None) != FLOAT0:
         raise ValueError(f"{what}: an output of dtype {aval.dtype.name} takes a cotangent of dtype float0, got "
                          f"{getattr(ct, 'dtype', type(ct).__name__)}")
     try:
@@ -265,8 +265,8 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     require_callable("linear_transpose", fun)
     what = f"linear_transpose of {function_name(fun)}"
     leaves, in_tree = tree.flatten(primals)
-    avals = [type_of_leaf(what, x) for x in leaves]
-    if not all(map(is_inexact, avals)):
+    avals = leaf_avals(what, primals, leaves, of=type_of_leaf)
+    if not all(a.is_inexact for a in avals):
         raise TypeError(f"{what}: arguments must be floating-point, got {[a.short() for a in avals]}")
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what)
     captured = len(staged.captured)
@@ -274,15 +274,3 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any) -> Callable[[Any], 
     backward = _Backward(program, staged.out_tree, tuple(staged.out_avals), (True,) * len(staged.out_avals), in_tree,
                          tuple(avals), (True,) * len(avals), what)
     return Partial(backward, staged.captured)
-
-
-def type_of_leaf(what: str, x: Any) -> ShapedArray:
-    """The type of an array, or of anything with a shape and a dtype."""
-    if is_value(x):
-        return aval_of(x)
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
-        return ShapedArray(x.shape, dtypes.canonicalize(x.dtype), getattr(x, "weak_type", False))
-    try:
-        return aval_of(x)
-    except TypeError as error:
-        raise TypeError(f"{what}: {error}") from None

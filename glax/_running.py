@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._nan_checks import check_operation, check_program
+from ._nan_checks import require_good_operation_results, require_good_program_results
 from .interp import run_jaxpr_with
 from .ir import (
     ClosedJaxpr,
@@ -73,7 +73,7 @@ COMPILE_SOONER: dict[type[Operation], int] = {
 NEVER_COMPILED: frozenset[type[Operation]] = frozenset({
     o.Reshape, o.Transpose, o.Slice, o.Squeeze, o.Rev, o.Split, o.StopGradient, o.OptimizationBarrier})
 
-# Operations that are programs.
+# Operations that are programs: XLA has all of one at once, where NumPy would take it step by step.
 ALWAYS_COMPILED: set[type[Operation]] = {o.Jit, o.Cond, o.While, o.Scan}
 
 
@@ -110,7 +110,7 @@ def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
         out = (list(map(from_numpy_owned, values, plan.out_avals)) if op.multiple_results
                else from_numpy_owned(values, plan.out_avals))
     if config.slow_path:
-        check_operation(op, arrays, out)
+        require_good_operation_results(op, arrays, out)
     return out
 
 
@@ -180,7 +180,7 @@ def run_program(program: Jaxpr | ClosedJaxpr, args: Sequence[Any]) -> list[Array
     values = [x._value if x._value is not None else x.value() for x in arrays]
     results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
     if config.slow_path:
-        check_program(jaxpr, values, results)
+        require_good_program_results(jaxpr, values, results)
     return [from_numpy_owned(x, v.aval) for x, v in zip(results, jaxpr.outs)]
 
 

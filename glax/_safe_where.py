@@ -7,7 +7,7 @@ from functools import update_wrapper
 from typing import Any
 
 from . import rewrite
-from ._calls import apply_program, function_name, leaf_avals, require_callable, stage_function
+from ._calls import apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from .ir import tree
 
 
@@ -40,12 +40,8 @@ def safe_where(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree.flatten((args, kwargs))
-
-        def flat(*xs: Any) -> Any:
-            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-            return fun(*inner_args, **inner_kwargs)
-
-        staged = stage_function(flat, leaf_avals(what, (args, kwargs), leaves), what, known=leaves)
+        avals = leaf_avals(what, (args, kwargs), leaves)
+        staged = stage_function(of_leaves(fun, in_tree), avals, what, known=leaves)
         program = rewrite.safe_where(staged.jaxpr)
         return tree.unflatten(staged.out_tree, apply_program(program, [*staged.captured, *leaves]))
 

@@ -28,7 +28,23 @@ def block_until_ready(x: Any) -> Any:
 
 
 def device_put(x: Any, device: Any = None) -> Any:
-    """A tree of values as a tree of Arrays on a device, the default one where none is given."""
+    """A tree of values as a tree of Arrays on a device.
+
+    Args:
+        x: a tree of arrays and numbers.
+        device: one of ``devices()``; by default Arrays stay where they are, and other values go to the default device.
+
+    Returns:
+        A tree of Arrays of the same values; an Array that is on the device already is itself. Inside a function that is
+        being staged, and without a device, x as it is.
+
+    Raises:
+        TypeError: a leaf is not an array or a number.
+
+    >>> import glax
+    >>> glax.device_put([1, 2.5], glax.devices()[0])
+    [Array(1, dtype=int32, weak_type=True), Array(2.5, dtype=float32, weak_type=True)]
+    """
     if current_builder() is not None and device is None:
         return x
     return tree.map_tree(lambda leaf: _put(leaf, device), x)
@@ -42,12 +58,31 @@ def _put(leaf: Any, device: Any) -> Array:
 
 
 def device_get(x: Any) -> Any:
-    """A tree of Arrays as a tree of NumPy arrays."""
+    """A tree of Arrays as a tree of NumPy arrays, which are read-only.
+
+    Args:
+        x: a tree; leaves that are not Arrays stay as they are.
+
+    Returns:
+        The tree, with an ndarray for each Array.
+
+    >>> import glax, glax.numpy as gnp
+    >>> glax.device_get({"a": gnp.arange(3), "b": "text"})
+    {'a': array([0, 1, 2], dtype=int32), 'b': 'text'}
+    """
     return tree.map_tree(lambda leaf: np.asarray(leaf) if type(leaf) is Array else leaf, x)
 
 
 def clear_caches() -> None:
-    """Forget all executables in memory; functions made by jit compile again when they are next called."""
+    """Forget all executables in memory; functions made by jit compile again when they are next called.
+
+    Those kept on disk, in ``GLAX_COMPILATION_CACHE_DIR``, stay.
+
+    >>> import glax
+    >>> glax.clear_caches()
+    >>> len(glax.lower.executables)
+    0
+    """
     executables.clear()
 
 
@@ -74,30 +109,64 @@ def typeof(x: Any) -> ShapedArray:
 
 
 def devices() -> list[Any]:
-    """The devices that programs can run on."""
+    """The devices that programs can run on, the default one first.
+
+    >>> import glax
+    >>> glax.devices()[0].platform
+    'cpu'
+    """
     return list(xla.devices())
 
 
 def local_devices() -> list[Any]:
-    """The devices of this process that programs can run on."""
+    """The devices of this process that programs can run on: all there are, since glax runs in one process.
+
+    >>> import glax
+    >>> glax.local_devices() == glax.devices()
+    True
+    """
     return list(xla.devices())
 
 
 def device_count() -> int:
-    """How many devices there are."""
+    """How many devices there are.
+
+    >>> import glax
+    >>> glax.device_count() == len(glax.devices())
+    True
+    """
     return len(xla.devices())
 
 
 def local_device_count() -> int:
-    """How many devices this process has."""
+    """How many devices this process has: all there are, since glax runs in one process.
+
+    >>> import glax
+    >>> glax.local_device_count() == glax.device_count()
+    True
+    """
     return len(xla.devices())
 
 
 def default_backend() -> str:
-    """The name of the platform that programs run on: "cpu"."""
+    """The name of the platform that programs run on: "cpu".
+
+    >>> import glax
+    >>> glax.default_backend()
+    'cpu'
+    """
     return xla.default_device().platform
 
 
 def live_arrays() -> list[Any]:
-    """The buffers that XLA holds."""
+    """The buffers that XLA holds: those of Arrays that were given to, or came from, a compiled program and still exist.
+
+    Returns:
+        A list of the runtime's own buffers, which are not Arrays.
+
+    >>> import glax, glax.numpy as gnp
+    >>> x = glax.jit(lambda x: x + 1)(gnp.ones(3))
+    >>> len(glax.live_arrays()) > 0
+    True
+    """
     return list(xla.live_buffers())

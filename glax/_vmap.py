@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from . import rewrite
-from ._calls import apply_program, function_name, leaf_avals, require_callable, stage_function
+from ._calls import CALL, apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from .ir import tree
 from .ir.types import ShapedArray, shaped_array
 
@@ -23,7 +23,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
             the argument's tree.
         out_axes: where the axis is put in the outputs: an int, None (for outputs that do not depend on a mapped
             argument), or a tree that is a prefix of the output's. Negative numbers count from the end.
-        axis_name: what collectives inside fun call the axis.
+        axis_name: a name for the axis, kept for collectives, of which there are none yet.
         axis_size: the size of the axis, needed where no argument has it.
 
     Returns:
@@ -52,18 +52,14 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
             raise ValueError(f"{what}: in_axes has {len(in_axes)} entries, but the call has {len(args)} positional "
                              f"arguments")
         leaves, in_tree = tree.flatten((args, kwargs))
-        avals = leaf_avals(what, (args, kwargs), leaves)
+        avals = leaf_avals(what, (args, kwargs), leaves, CALL)
         args_tree = tree.flatten(args)[1]
         given = tree.flatten_axes(f"{what}: in_axes", args_tree, in_axes)
         given = given + [0] * (len(leaves) - len(given))
         dims = [None if d is None else _resolved(what, (args, kwargs), i, d, avals[i]) for i, d in enumerate(given)]
         size = _axis_size(what, (args, kwargs), avals, dims, axis_size)
 
-        def call(*xs: Any) -> Any:
-            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-            return fun(*inner_args, **inner_kwargs)
-
-        staged = stage_function(call, [_unmapped(a, d) for a, d in zip(avals, dims)], what)
+        staged = stage_function(of_leaves(fun, in_tree), [_unmapped(a, d) for a, d in zip(avals, dims)], what)
         out_dims = _out_dims(what, out_axes, staged)
         program, _ = _rewritten(what, staged, rewrite.BatchAxis(size, axis_name), dims, out_dims)
         results = apply_program(program, [*staged.captured, *leaves])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .ir import Operation, register_parameter_class
+from .ir import Operation, PythonFunction, register_parameter_class
 from .ir import ops as o
 
 __all__ = [
@@ -140,8 +140,8 @@ _DATA = (EverythingSaveable, NothingSaveable, DotsSaveable, NamedSaveable, Eithe
 
 def as_policy(policy: Any) -> Any:
     """A policy as a static parameter: itself if it is a value, else wrapped so that it is compared by identity."""
-    if policy is None or isinstance(policy, (*_DATA, o.PythonFunction)):
+    if policy is None or isinstance(policy, (*_DATA, PythonFunction)):
         return policy
     if not callable(policy):
         raise TypeError(f"a checkpoint policy is a function (operation, *types, **parameters) -> bool, got {policy!r}")
-    return o.PythonFunction.of(policy)
+    return PythonFunction.of(policy)

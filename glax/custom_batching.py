@@ -9,7 +9,7 @@ from typing import Any
 
 from ._calls import as_arrays, function_name, leaf_avals, require_callable, stage_function
 from ._custom_rules import as_type, fits, require_values, resolve_keywords, run_now
-from .ir import ShapedArray, aval_of, bind, current_builder, tree
+from .ir import PythonFunction, ShapedArray, aval_of, bind, current_builder, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .ir.types import shaped_array
@@ -74,7 +74,7 @@ class custom_vmap:
         return tree.unflatten(staged.out_tree, bind(op, *staged.captured, *leaves))
 
     def _flat_rule(self, rule: Callable[..., Any], in_tree: PyTreeDef, out_tree: PyTreeDef,
-                   out_avals: Sequence[ShapedArray], captured_count: int) -> o.PythonFunction:
+                   out_avals: Sequence[ShapedArray], captured_count: int) -> PythonFunction:
         what = f"the rule {function_name(rule)} of the {self._what}"
 
         def flat(size: int, mapped: Sequence[bool], args: Sequence[Any]) -> tuple[list[Any], list[bool]]:
@@ -89,7 +89,7 @@ class custom_vmap:
 
         key = rule, in_tree, out_tree, tuple(out_avals), captured_count
         flat.__module__, flat.__qualname__ = rule.__module__, getattr(rule, "__qualname__", type(rule).__qualname__)
-        return o.PythonFunction.of(self._flat_rules.setdefault(key, flat))
+        return PythonFunction.of(self._flat_rules.setdefault(key, flat))
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

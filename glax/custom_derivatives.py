@@ -11,7 +11,6 @@ from ._calls import (
     apply_program,
     as_arrays,
     function_name,
-    is_inexact,
     leaf_avals,
     require_callable,
     stage_function,
@@ -129,7 +128,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     """
     require_callable("closure_convert", fun)
     applied, captured = _staged_at(f"closure_convert of {function_name(fun)}", fun, example_args)
-    hoisted = [is_inexact(a) for a in avals_of(captured)]
+    hoisted = [a.is_inexact for a in avals_of(captured)]
     values = [x for x, flag in zip(captured, hoisted) if flag]
     count = len(example_args)
 

@@ -10,6 +10,7 @@ import numpy as np
 from . import numpy as gnp
 from ._tracer_conversions import concretized
 from .ir import Tracer, dtypes
+from .ir.limits import greatest, least
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
@@ -50,19 +51,7 @@ def _segments(name: str, method: str, start: Callable[[np.dtype], Any], doc: str
     return function
 
 
-def _least(dtype: np.dtype) -> Any:
-    if dtypes.is_bool(dtype):
-        return False
-    return -np.inf if dtypes.is_inexact(dtype) else dtypes.iinfo(dtype).min
-
-
-def _greatest(dtype: np.dtype) -> Any:
-    if dtypes.is_bool(dtype):
-        return True
-    return np.inf if dtypes.is_inexact(dtype) else dtypes.iinfo(dtype).max
-
-
 segment_sum = _segments("segment_sum", "add", lambda dtype: 0, "Sum")
 segment_prod = _segments("segment_prod", "multiply", lambda dtype: 1, "Product")
-segment_max = _segments("segment_max", "max", _least, "Maximum")
-segment_min = _segments("segment_min", "min", _greatest, "Minimum")
+segment_max = _segments("segment_max", "max", least, "Maximum")
+segment_min = _segments("segment_min", "min", greatest, "Minimum")

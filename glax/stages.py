@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._calls import Staged, leaf_avals
+from ._calls import CALL, Staged, leaf_avals
 from ._inspect import shape_of
 from ._running import asarray
 from .ir import ClosedJaxpr, tree
@@ -152,7 +152,7 @@ class Compiled(_Stage):
             raise TypeError(f"{self._what}: compiled for other arguments: "
                             f"{tree.explain_mismatch('arguments', self.in_tree, in_tree)}")
         wanted = self._entry.jaxpr.in_avals[len(self._entry.captured):]
-        avals = leaf_avals(self._what, (args, kwargs), leaves)
+        avals = leaf_avals(self._what, (args, kwargs), leaves, CALL)
         for i, (want, got) in enumerate(zip(wanted, avals, strict=True)):
             if (want.shape, want.dtype) != (got.shape, got.dtype):
                 raise TypeError(f"{self._what}: compiled for {want.short()} at array {i} of the arguments, got "

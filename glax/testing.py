@@ -23,6 +23,12 @@ from .lower import compile_program, from_numpy_owned
 from .lower.jaxlib_adapter import FAST_OPTIONS
 from .rewrite import BatchAxis
 
+__all__ = [
+    "assert_close", "check_clean_ups", "check_evaluation", "check_grads", "check_jvp", "check_lowering",
+    "check_operation", "check_program", "check_second_derivatives", "check_text", "check_vjp", "check_vmap",
+    "tolerance",
+]
+
 Values = Sequence[np.ndarray]
 
 # By how many bits the narrowest float has: the step of differences, and how far they may be from a derivative. Steps
@@ -152,7 +158,7 @@ def _varied(x: np.ndarray, row: int, seed: int) -> np.ndarray:
 
 
 def _inexact(jaxpr: Jaxpr) -> list[bool]:
-    return [dtypes.is_inexact(a.dtype) for a in jaxpr.in_avals]
+    return [a.is_inexact for a in jaxpr.in_avals]
 
 
 def _directions(avals: Sequence[Any], seed: int) -> list[np.ndarray]:
@@ -193,7 +199,7 @@ def check_jvp(jaxpr: Jaxpr, args: Values, step: float | None = None, seed: int =
     slopes, noise = _slopes(lambda *xs: evaluate_jaxpr(jaxpr, *xs), args, nonzero, directions, step, bits)
     tangents = iter(results[count:])
     for position, (aval, flag) in enumerate(zip(jaxpr.out_avals, out_nonzero)):
-        if dtypes.is_inexact(aval.dtype):
+        if aval.is_inexact:
             got = np.asarray(next(tangents)) if flag else np.zeros(aval.shape)
             _assert_slopes("jvp against differences", position, got, slopes[position], within, noise[position], jaxpr)
 
@@ -228,7 +234,7 @@ def _slopes(f: Callable[..., Sequence[Any]], args: Values, nonzero: Sequence[boo
 def _narrowest_float(jaxpr: Jaxpr) -> int:
     """How many bits the narrowest float has that a program goes through."""
     avals = [*jaxpr.in_avals, *[v.aval for eqn in jaxpr.eqns for v in eqn.outputs]]
-    own = [_bits(a.dtype) for a in avals if dtypes.is_inexact(a.dtype)]
+    own = [_bits(a.dtype) for a in avals if a.is_inexact]
     return min(own + [_narrowest_float(j) for eqn in jaxpr.eqns for j in eqn.op.sub_jaxprs()], default=64)
 
 
@@ -349,6 +355,8 @@ def check_operation(op: Operation, *args: Any, derivatives: bool = True, seed: i
     >>> from glax.testing import check_operation
     >>> check_operation(Sin(), np.arange(3.))
     """
+    if not isinstance(op, Operation):
+        raise TypeError(f"check_operation takes an operation, such as Sin(), got {op!r:.200}")
     values = [np.asarray(x) for x in args]
 
     def apply(*operands: Any) -> list[Any]:
@@ -403,7 +411,7 @@ def check_grads(f: Callable[..., Any], args: Sequence[Any], order: int = 1,
     leaves, in_tree = tree.flatten(tuple(args))
     avals = [aval_of(x) for x in leaves]
     for position, aval in enumerate(avals):
-        if not dtypes.is_inexact(aval.dtype):
+        if not aval.is_inexact:
             raise TypeError(f"check_grads differentiates by inexact arguments, but leaf {position} of "
                             f"args is {aval.short()}; close over it: check_grads(lambda x: f(x, n), (x,))")
     bits = min([_bits(a.dtype) for a in avals], default=64)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..ir import Eqn, Jaxpr, Operation, ShapedArray, Var, evaluate, expand_rule, shaped_array
+from ..ir.jaxpr import require_jaxpr
 
 Runner = Callable[[Operation, list[Any]], Any]
 
@@ -104,6 +105,7 @@ def evaluate_jaxpr(jaxpr: Jaxpr, *args: Any, run: Runner | None = None) -> list[
 
 def checked_arguments(jaxpr: Jaxpr, args: Sequence[Any]) -> list[np.ndarray]:
     """The arguments as arrays; TypeError where they are too many or few, or not of the inputs' shapes and dtypes."""
+    require_jaxpr("evaluate_jaxpr", jaxpr)
     binders = jaxpr.in_binders
     if len(args) != len(binders):
         raise TypeError(f"a program of {len(binders)} inputs was given {len(args)} arguments")
@@ -119,7 +121,25 @@ def checked_arguments(jaxpr: Jaxpr, args: Sequence[Any]) -> list[np.ndarray]:
 
 
 def run_jaxpr(jaxpr: Jaxpr, values: Sequence[Any]) -> list[Any]:
-    """The results of a program whose arguments are known to fit; rules for calls and control flow use this."""
+    """The results of a program whose arguments are known to fit; rules for calls and control flow use this.
+
+    Args:
+        jaxpr: the program.
+        values: an array or NumPy scalar for each input. Nothing is checked, and floating-point warnings are not
+            silenced.
+
+    Returns:
+        A list with a value for each result, as the rules give them: arrays or NumPy scalars.
+
+    Raises:
+        MissingRule: an operation has neither a rule nor an expansion.
+
+    >>> import numpy as np
+    >>> from glax.interp import run_jaxpr
+    >>> from glax.ir import parse
+    >>> run_jaxpr(parse("{ lambda ; a:i32[2]. let b:i32[2] = neg a in (b,) }"), [np.array([1, 2], np.int32)])
+    [array([-1, -2], dtype=int32)]
+    """
     slots, steps, outs = _plan_of(jaxpr)
     env = slots.copy()
     env[:len(values)] = values
@@ -146,7 +166,30 @@ def run_jaxpr(jaxpr: Jaxpr, values: Sequence[Any]) -> list[Any]:
 
 
 def run_jaxpr_with(jaxpr: Jaxpr, values: Sequence[Any], run: Runner | None) -> list[Any]:
-    """The results of a program whose arguments are known to fit, its operations run by ``run`` where it is given."""
+    """The results of a program whose arguments are known to fit, its operations run by ``run`` where it is given.
+
+    Args:
+        jaxpr: the program.
+        values: as for run_jaxpr.
+        run: as for evaluate_jaxpr.
+
+    Returns:
+        A list with a value for each result.
+
+    Raises:
+        MissingRule: an operation that ``run`` leaves alone has neither a rule nor an expansion.
+
+    >>> import numpy as np
+    >>> from glax.interp import run_jaxpr_with
+    >>> from glax.ir import parse
+    >>> def run(op, values):
+    ...     print("running", op.name)
+    ...     return NotImplemented
+    >>> program = parse("{ lambda ; a:i32[2]. let b:i32[2] = neg a in (b,) }")
+    >>> run_jaxpr_with(program, [np.array([1, 2], np.int32)], run)
+    running neg
+    [array([-1, -2], dtype=int32)]
+    """
     if run is None:
         return run_jaxpr(jaxpr, values)
     slots, steps, outs = _plan_of(jaxpr)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import dtypes, evaluate
+from ..ir import evaluate
 from ..ir import ops as o
+from ..ir.limits import default_fill
 from ..ir.ops import GatherScatterMode
-from .limits import greatest, least
 from .small import SMALL_INTS, WIDE
 
 # ---- dynamic slices --------------------------------------------------------------------------------------------
@@ -81,14 +81,6 @@ def _points(starts: dict[int, Any], batch: Sequence[int], sizes: Sequence[int], 
 
 
 # ---- gather ----------------------------------------------------------------------------------------------------
-
-
-def default_fill(dtype: np.dtype) -> Any:
-    """What gather gives for an index out of bounds: NaN, the least signed or greatest unsigned integer, or True."""
-    kind = dtypes.kind(dtype)
-    if kind in "fc":
-        return np.array(np.nan).astype(dtype)
-    return least(dtype) if kind == "i" else greatest(dtype)
 
 
 @evaluate.register(o.Gather)

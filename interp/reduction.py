@@ -11,8 +11,8 @@ import numpy as np
 
 from ..ir import Jaxpr, evaluate
 from ..ir import ops as o
+from ..ir.limits import greatest, least
 from .evaluate import run_jaxpr
-from .limits import greatest, least
 from .small import COMPLEX, SMALL_FLOATS, SMALL_INTS, WIDE, signed
 
 # ---- over axes -------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from .errors import (
     TracerIntegerConversionError,
     UnexpectedTracerError,
 )
+from .functions import PythonFunction
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, PlainSource, Source, Var, assemble, rewritten
 from .operation import (
     INTERPRETATIONS,
@@ -35,7 +36,8 @@ from .operation import (
     transpose_rule,
     vmap_rule,
 )
-from .parser import parse, register_parameter_class
+from .parameters import register_parameter_class
+from .parser import parse
 from .printer import print_closed_jaxpr, print_jaxpr
 from .staging import (
     Builder,
@@ -60,7 +62,7 @@ __all__ = [
     "Atom", "Builder", "ClosedJaxpr", "ConcretizationTypeError", "Effect", "Eqn", "GlaxError", "INTERPRETATIONS",
     "IncompatibleShapesError", "Interpretation", "InvalidJaxpr", "Jaxpr", "JaxprSyntaxError", "LinearInput",
     "Literal", "MissingRule", "NO_EFFECTS", "NonConcreteBooleanIndexError", "NonHashableStaticError", "OPERATIONS",
-    "Operation", "PlainSource", "ShapedArray", "Source", "Tracer", "TracerArrayConversionError",
+    "Operation", "PlainSource", "PythonFunction", "ShapedArray", "Source", "Tracer", "TracerArrayConversionError",
     "TracerBoolConversionError", "TracerError", "TracerIntegerConversionError", "Typed", "UnexpectedTracerError", "Var",
     "Zero", "abstract_eval", "add_tangents", "assemble", "aval_of", "bind", "building", "check", "current_builder",
     "dce_rule", "evaluate", "expand_rule", "install_runner", "instantiate", "is_value", "jvp_rule", "literal_of",

@@ -8,7 +8,7 @@ class GlaxError(Exception):
 
 
 class MissingRule(GlaxError, NotImplementedError):
-    """An operation has no rule in an interpretation."""
+    """An operation has no rule in an interpretation; the message says how to register one."""
 
 
 class InvalidJaxpr(GlaxError, ValueError):
@@ -16,7 +16,13 @@ class InvalidJaxpr(GlaxError, ValueError):
 
 
 class JaxprSyntaxError(GlaxError, ValueError):
-    """Text that is not a program."""
+    """Text that is not a program.
+
+    >>> import glax
+    >>> glax.ir.parse("sin a")   # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    JaxprSyntaxError: ...
+    """
 
 
 class IncompatibleShapesError(GlaxError, TypeError, ValueError):
@@ -28,15 +34,21 @@ class TracerError(GlaxError, TypeError):
 
 
 class UnexpectedTracerError(TracerError):
-    """A staged value was used after its program was finished."""
+    """A staged value was used after its program was finished, as when a function keeps it in a variable outside."""
 
 
 class ConcretizationTypeError(TracerError):
-    """A staged value was used where its contents are needed."""
+    """A staged value was used where its contents are needed.
+
+    >>> import glax
+    >>> glax.jit(lambda x: float(x))(1.)   # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ConcretizationTypeError: ...
+    """
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
-    """A staged value was used as a Python bool."""
+    """A staged value was used as a Python bool, as by ``if``; lax.cond or numpy.where choose by staged values."""
 
 
 class TracerIntegerConversionError(ConcretizationTypeError):

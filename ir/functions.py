@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+from .parameters import register_parameter_class
+
 _BY_LABEL: WeakValueDictionary[str, Any] = WeakValueDictionary()
 _LABELS: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 _COUNTS: Counter[str] = Counter()
 
 
+@register_parameter_class
 @dataclass(frozen=True, eq=False)
 class PythonFunction:
     """A Python function among an operation's static parameters, known by a name that is its own in this process.

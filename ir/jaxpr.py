@@ -20,14 +20,32 @@ if TYPE_CHECKING:
 
 
 class Var(NamedTuple):
-    """A variable of a jaxpr: its place in binding order, and its type."""
+    """A variable of a jaxpr: its place in binding order, and its type.
+
+    >>> from glax.ir import parse
+    >>> parse("{ lambda ; a:f32[]. let in (a,) }").in_binders[0]
+    Var(index=0, aval=ShapedArray(float32[]))
+    """
 
     index: int
     aval: ShapedArray
 
 
 class Literal:
-    """A constant written in place. Compared by dtype, weakness, shape and bytes: 0.0 is not -0.0, a NaN is itself."""
+    """A constant written in place. Compared by dtype, weakness, shape and bytes: 0.0 is not -0.0, a NaN is itself.
+
+    Args:
+        value: an array or a number; it is copied if it could be written to.
+        aval: its type; by default that of ``np.asarray(value)``, not weak.
+
+    Raises:
+        ValueError: the value is not of the shape of ``aval``.
+
+    >>> import numpy as np
+    >>> from glax.ir import Literal
+    >>> Literal(np.float32(0.)), Literal(np.float32(0.)) == Literal(np.float32(-0.))
+    (Literal(array(0., dtype=float32), f32[]), False)
+    """
 
     __slots__ = ("value", "aval", "_key")
     value: np.ndarray
@@ -66,7 +84,10 @@ Atom = Var | Literal
 
 
 class Source(NamedTuple):
-    """Where an equation came from: a code object and an instruction of it, and the rewrite that produced it."""
+    """Where an equation came from: a code object and an instruction of it, and the rewrite that produced it.
+
+    ``file`` and ``line`` are looked up when they are asked for. Pickling gives a PlainSource.
+    """
 
     code: object
     instruction: int
@@ -91,7 +112,12 @@ class Source(NamedTuple):
 
 
 class PlainSource(NamedTuple):
-    """A Source that has travelled between processes."""
+    """A Source that has travelled between processes.
+
+    >>> from glax.ir import PlainSource
+    >>> print(PlainSource("model.py", 3, "loss", "jvp"))
+    model.py:3 (loss), by jvp
+    """
 
     file: str
     line: int
@@ -107,7 +133,12 @@ _REWRITE_NAMES: dict[tuple[str | None, str], str] = {}
 
 
 def rewritten(source: Source | PlainSource | None, rewrite: str) -> Source | PlainSource | None:
-    """The source of an equation that a rewrite makes of one with the given source."""
+    """The source of an equation that a rewrite makes of one with the given source; None where there is none.
+
+    >>> from glax.ir import PlainSource, rewritten
+    >>> print(rewritten(rewritten(PlainSource("model.py", 3, "loss"), "jvp"), "vmap"))
+    model.py:3 (loss), by jvp, vmap
+    """
     if source is None:
         return None
     key = (source[-1], rewrite)
@@ -118,7 +149,13 @@ def rewritten(source: Source | PlainSource | None, rewrite: str) -> Source | Pla
 
 
 class Eqn(NamedTuple):
-    """One equation: ``outputs = op(*inputs)``. Its source takes no part in equality."""
+    """One equation: ``outputs = op(*inputs)``. Its source takes no part in equality.
+
+    >>> from glax.ir import parse
+    >>> eqn = parse("{ lambda ; a:f32[]. let b:f32[] = mul a 2.0:f32[] in (b,) }").eqns[0]
+    >>> eqn.op, eqn.inputs[1], eqn.outputs
+    (Mul(), Literal(array(2., dtype=float32), f32[]), (Var(index=1, aval=ShapedArray(float32[])),))
+    """
 
     op: Operation
     inputs: tuple[Atom, ...]
@@ -144,7 +181,15 @@ class Jaxpr:
         outs: the results, each a variable or a literal.
         effects: the effects of all equations.
 
-    Equal programs hash alike, whatever names their author used; ``fingerprint`` is the same in every process.
+    Equal programs hash alike, whatever names their author used; ``fingerprint`` is the same in every process. Making
+    one checks next to nothing; ``check`` does.
+
+    >>> import glax
+    >>> program = glax.make_jaxpr(lambda x: x * 2)(1.).jaxpr
+    >>> program.in_avals, len(program.eqns), program.outs
+    ([ShapedArray(float32[], weak_type=True)], 1, (Var(index=1, aval=ShapedArray(float32[], weak_type=True)),))
+    >>> program == glax.ir.parse(str(program))
+    True
     """
 
     __slots__ = ("in_binders", "eqns", "outs", "effects", "_hash", "_fingerprint", "__weakref__")
@@ -214,7 +259,12 @@ class ClosedJaxpr:
 
     Attributes:
         jaxpr: the program; its first ``len(consts)`` inputs stand for the constants.
-        consts: the values.
+        consts: the values. NumPy arrays that could be written to are copied.
+
+    >>> import glax, numpy as np
+    >>> table = np.array([1, 2], np.int32)
+    >>> glax.make_jaxpr(lambda x: x + table)(table)
+    { lambda a:i32[2] = [1, 2] ; b:i32[2]. let c:i32[2] = add b a in (c,) }
     """
 
     __slots__ = ("jaxpr", "consts", "__weakref__")
@@ -267,6 +317,13 @@ class ClosedJaxpr:
     __repr__ = __str__
 
 
+def require_jaxpr(what: str, program: object) -> None:
+    """Raise TypeError unless a function that takes programs was given one."""
+    if type(program) is not Jaxpr:
+        hint = "; pass its .jaxpr, whose leading inputs stand for its consts" if type(program) is ClosedJaxpr else ""
+        raise TypeError(f"{what} takes a Jaxpr, got an object of type {type(program).__name__}{hint}")
+
+
 def _frozen(value: object) -> object:
     """A copy of a NumPy array that may be written to; anything else as it is."""
     if not isinstance(value, np.ndarray) or not value.flags.writeable:
@@ -291,6 +348,20 @@ def assemble(in_vars: Sequence[Var], eqns: Iterable[Eqn], outs: Sequence[Atom]) 
     """A jaxpr of variables numbered afresh, in binding order, from equations that use any unique numbers.
 
     Equations up to the first number that changes are kept as they are.
+
+    Args:
+        in_vars: the inputs.
+        eqns: the equations, in an order that defines before use.
+        outs: the results.
+
+    Returns:
+        The program. Its effects are those of the equations.
+
+    >>> from glax.ir import Eqn, ShapedArray, Var, assemble
+    >>> from glax.ir.ops import Sin
+    >>> x, y = Var(7, ShapedArray((), "float32")), Var(3, ShapedArray((), "float32"))
+    >>> assemble([x], [Eqn(Sin(), (x,), (y,))], [y])
+    { lambda ; a:f32[]. let b:f32[] = sin a in (b,) }
     """
     renamed: dict[int, Var] = {}
     changed = False

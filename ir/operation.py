@@ -29,12 +29,17 @@ class Operation:
         effects: what running it does beyond computing its outputs.
         compared: the names of the fields that take part in equality.
         values_of: a function from an operation to the values of those fields.
+
+    >>> from glax.ir import ops
+    >>> ops.ReduceSum(axes=(0,)), ops.ReduceSum.name, list(ops.ReduceSum((0,)).sub_jaxprs())
+    (ReduceSum(axes=(0,)), 'reduce_sum', [])
     """
 
     __slots__ = ()
     name: ClassVar[str]
     multiple_results: ClassVar[bool] = False
     effects: frozenset[Effect] = NO_EFFECTS
+    field_names: ClassVar[tuple[str, ...]] = ()
     compared: ClassVar[tuple[str, ...]] = ()
     values_of: ClassVar[Callable[[Operation], Any]] = staticmethod(lambda op: ())
 
@@ -57,11 +62,15 @@ class Operation:
 
     def sub_jaxprs(self) -> Iterator[Jaxpr]:
         """The programs among the parameters."""
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for name in self.field_names:
+            value = getattr(self, name)
             for item in value if isinstance(value, tuple) else (value,):
                 if isinstance(item, Jaxpr):
                     yield item
+
+    def has_sub_jaxprs(self) -> bool:
+        """Whether there is a program among the parameters."""
+        return next(self.sub_jaxprs(), None) is not None
 
     def map_jaxprs(self, change: Callable[[Jaxpr], Jaxpr]) -> Operation:
         """This operation with every program among its parameters changed by ``change``."""
@@ -83,6 +92,23 @@ def operation(cls: type) -> type:
 
     An operation without fields has one instance; instances with equal fields are equal. Python's own equality and
     representation of dataclasses are not used, as making them would take most of the package's import time.
+
+    Args:
+        cls: a subclass of Operation.
+
+    Returns:
+        The operation's class, a frozen dataclass where there are fields.
+
+    Raises:
+        ValueError: another class has the name already.
+
+    >>> from glax.ir import operation, ops
+    >>> @operation
+    ... class Shifted(ops.Unary):
+    ...     name = "shifted"
+    ...     by: int
+    >>> Shifted(3), Shifted(3) == Shifted(by=3)
+    (Shifted(by=3), True)
     """
     cls.__doc__ = cls.__doc__ or cls.name
     if cls.__dict__.get("__annotations__"):
@@ -91,6 +117,7 @@ def operation(cls: type) -> type:
         made.values_of = staticmethod(attrgetter(*made.compared) if made.compared else lambda op: ())
     else:
         made = _singleton(cls)
+    made.field_names = tuple(f.name for f in fields(made))
     known = OPERATIONS.get(made.name)
     if known is not None and (known.__module__, known.__qualname__) != (made.__module__, made.__qualname__):
         raise ValueError(f"an operation named {made.name!r} exists: {known}")
@@ -124,11 +151,19 @@ class Interpretation:
 
     Rules are registered with ``register`` at any time. An operation without a rule, but with one in
     ``expand_rule``, is interpreted by what it expands to.
+
+    >>> import numpy as np
+    >>> from glax.ir import evaluate, ops
+    >>> evaluate(ops.ReduceSum((0,)), np.array([1, 2], np.int32))
+    np.int32(3)
+    >>> print(evaluate.find(ops.Logaddexp))
+    None
     """
 
     def __init__(self, name: str, signature: str):
         self.name = name
         self.signature = signature
+        self.__doc__ = f"{name}{signature}\n\nBy one rule for each class of operations; register(cls) adds one."
         self.dispatcher = Dispatcher(name)
         self.by_expansion: Callable[..., Any] | None = None
         self.resolved: dict[type, Callable[..., Any]] = {}

@@ -1,4 +1,4 @@
-"""Whether the static parameters of operations are of the types that their fields say.
+"""The static parameters of operations: the classes they may have in text, and whether they are what fields say.
 
 Constructing an operation checks nothing, as staging makes one for each equation; ``check`` and ``parse`` do.
 """
@@ -19,6 +19,22 @@ from .types import ShapedArray, type_fault
 _NUMBERS: dict[type, tuple[type, ...]] = {
     int: (int, np.integer), float: (int, float, np.integer, np.floating),
     complex: (int, float, complex, np.number)}
+
+
+PARAMETER_CLASSES: dict[str, type] = {}
+
+
+def register_parameter_class(cls: type) -> type:
+    """Let a dataclass or an enum stand among an operation's static parameters in text, by its name.
+
+    Args:
+        cls: the class.
+
+    Returns:
+        The class, so that this serves as a decorator.
+    """
+    PARAMETER_CLASSES[cls.__name__] = cls
+    return cls
 
 
 def parameter_fault(holder: Any) -> str | None:

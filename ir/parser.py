@@ -16,8 +16,7 @@ from .collector import without_collector
 from .errors import JaxprSyntaxError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from .operation import OPERATIONS, Operation
-from .ops import indexing
-from .parameters import parameter_fault
+from .parameters import PARAMETER_CLASSES, parameter_fault
 from .types import ShapedArray, shaped_array
 
 _TOKEN = re.compile(r"""
@@ -32,16 +31,6 @@ _TOKEN = re.compile(r"""
 _INFINITY = float("inf")
 _ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U00(?:0[0-9a-f]|10)[0-9a-f]{4}|.|$)", re.DOTALL)
 _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
-
-PARAMETER_CLASSES: dict[str, type] = {
-    cls.__name__: cls for cls in (
-        indexing.GatherDimensionNumbers, indexing.ScatterDimensionNumbers, indexing.GatherScatterMode)}
-
-
-def register_parameter_class(cls: type) -> type:
-    """Let a dataclass or an enum stand among an operation's static parameters in text."""
-    PARAMETER_CLASSES[cls.__name__] = cls
-    return cls
 
 
 @without_collector
@@ -80,8 +69,6 @@ class _Parser:
                 self.tokens.append((match.lastgroup, match.group(), position))
             position = match.end()
 
-    # Tokens.
-
     def _error_at(self, position: int, message: str) -> JaxprSyntaxError:
         line = self.text.count("\n", 0, position) + 1
         column = position - (self.text.rfind("\n", 0, position) + 1) + 1
@@ -117,8 +104,6 @@ class _Parser:
     def expect_end(self) -> None:
         if self.kind() != "end":
             raise self.error(f"expected the end, found {self.peek()!r}")
-
-    # Programs.
 
     def program(self) -> tuple[Jaxpr, list[Any]]:
         self.expect("{")
@@ -213,8 +198,6 @@ class _Parser:
             raise self.error(f"a dimension must not be negative, got {size}")
         return size
 
-    # Values.
-
     def sequence(self, start: str, end: str, item: Callable[[], Any]) -> list[Any]:
         self.expect(start)
         items = []
@@ -279,8 +262,6 @@ class _Parser:
             self.at -= 1
             raise self.error(f"not {'an integer' if kind is int else 'a float64'} that can be read: {text:.50}")
         return number
-
-    # Operations and their static parameters.
 
     def operation(self) -> Operation:
         name = self.next("name", "an operation")
@@ -391,7 +372,7 @@ def _from_numbers(nested: Any, aval: ShapedArray) -> np.ndarray:
         raise ValueError("found a complex number")
     with np.errstate(all="ignore"):
         made = array.astype(aval.dtype)
-    if dtypes.is_inexact(aval.dtype) and (np.isfinite(made) != np.isfinite(np.asarray(nested))).any():
+    if aval.is_inexact and (np.isfinite(made) != np.isfinite(np.asarray(nested))).any():
         raise ValueError("a number is out of range")
     return made
 

@@ -43,19 +43,36 @@ def variable_name(index: int) -> str:
 
 @without_collector
 def print_jaxpr(jaxpr: Jaxpr, *, sources: bool = False, names: bool = True) -> str:
-    """The text of a program.
+    """The text of a program, which ``parse`` reads back.
 
     Args:
         jaxpr: the program.
         sources: add to each equation a comment with where it came from.
         names: show the names of called functions, which are no part of the program.
+
+    >>> import glax
+    >>> program = glax.rewrite.jit(glax.ir.parse("{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }"), "sine")
+    >>> print(glax.ir.print_jaxpr(program, names=False))
+    { lambda ; a:f32[]. let
+        b:f32[] = jit[jaxpr={ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }] a
+      in (b,) }
     """
     return "\n".join(_Printer(sources, names).jaxpr_lines(jaxpr, ()))
 
 
 @without_collector
 def print_closed_jaxpr(closed: ClosedJaxpr, *, sources: bool = False, names: bool = True) -> str:
-    """The text of a program with the values of its constants."""
+    """The text of a program with the values of its constants, which ``parse`` reads back.
+
+    Args:
+        closed: the program.
+        sources: add to each equation a comment with where it came from.
+        names: show the names of called functions, which are no part of the program.
+
+    >>> from glax.ir import parse, print_closed_jaxpr
+    >>> print(print_closed_jaxpr(parse("{ lambda a:f32[] = 2.0 ; b:f32[]. let c:f32[] = mul a b in (c,) }")))
+    { lambda a:f32[] = 2.0 ; b:f32[]. let c:f32[] = mul a b in (c,) }
+    """
     return "\n".join(_Printer(sources, names).jaxpr_lines(closed.jaxpr, closed.consts))
 
 

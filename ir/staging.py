@@ -30,7 +30,17 @@ current = _Current()
 
 
 class Tracer(Typed):
-    """A value that is being staged: an atom of the program that a builder records."""
+    """A value that is being staged: an atom of the program that a builder records.
+
+    Attributes:
+        builder: the Builder whose program it belongs to.
+        atom: the Var or Literal that stands for it there.
+        aval: its type.
+
+    >>> from glax.ir import Builder, ShapedArray
+    >>> Builder().add_input(ShapedArray((3,), "float32"))
+    Tracer<f32[3]>
+    """
 
     __slots__ = ("builder", "atom", "aval", "__weakref__")
     __array_priority__ = 1000
@@ -67,6 +77,15 @@ class Builder:
     Args:
         what: the transformation and function being staged, for errors.
         source: the source given to every equation; LOOK_UP finds the user's line for each.
+
+    >>> from glax.ir import Builder, ShapedArray, building
+    >>> from glax.ir.ops import sin
+    >>> builder = Builder("an example")
+    >>> with building(builder):
+    ...     x = builder.add_input(ShapedArray((3,), "float32"))
+    ...     program, captured = builder.close([sin(x)])
+    >>> program
+    { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
     """
 
     __slots__ = ("what", "source", "parent", "eqns", "count", "inputs", "captured", "capture_keys", "open",
@@ -87,6 +106,7 @@ class Builder:
         self.answers: dict[int, Any] = {}
 
     def add_input(self, aval: ShapedArray) -> Tracer:
+        """Add an input of a type to the program; the tracer that stands for it."""
         var = self._new_var(aval)
         self.inputs.append(var)
         return Tracer(self, var, aval)
@@ -218,7 +238,15 @@ def require_open(tracer: Tracer, builder: Builder | None) -> None:
 
 
 class building:
-    """``with building(builder):`` makes a builder the one that records this thread's operations."""
+    """``with building(builder):`` makes a builder the one that records this thread's operations.
+
+    At the end the enclosing builder, if any, goes on recording, and this one's tracers cannot be used any more.
+
+    >>> from glax.ir import Builder, building, current_builder
+    >>> with building(Builder("an example")) as builder:
+    ...     print(current_builder() is builder)
+    True
+    """
 
     __slots__ = ("builder",)
 
@@ -236,16 +264,51 @@ class building:
 
 
 def current_builder() -> Builder | None:
+    """The builder that records this thread's operations; None where operations run at once.
+
+    >>> from glax.ir import Builder, building, current_builder
+    >>> with building(Builder("an example")):
+    ...     print(current_builder().what)
+    an example
+    >>> print(current_builder())
+    None
+    """
     return current.builder
 
 
 def splice(jaxpr: Jaxpr, operands: Sequence[Any]) -> list[Tracer]:
-    """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness."""
+    """Record a program's equations in the one being built, its inputs bound to operands, perhaps of other weakness.
+
+    Args:
+        jaxpr: the program.
+        operands: a value for each input, of its shape and dtype.
+
+    Returns:
+        A tracer for each result.
+
+    Raises:
+        TypeError: there are too many or too few operands, or one is of another shape or dtype.
+        AttributeError: nothing is being staged.
+
+    >>> from glax.ir import ShapedArray, parse, splice, stage
+    >>> program = parse("{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }")
+    >>> stage(lambda x: splice(program, splice(program, [x])), [ShapedArray((), "float32")])[0]
+    { lambda ; a:f32[]. let
+        b:f32[] = sin a
+        c:f32[] = sin b
+      in (c,) }
+    """
     return current.builder.splice(jaxpr, operands)
 
 
 class not_staging:
-    """``with not_staging():`` runs operations at once, even inside a function that is being staged."""
+    """``with not_staging():`` runs operations at once, even inside a function that is being staged.
+
+    >>> from glax.ir import Builder, building, current_builder, not_staging
+    >>> with building(Builder("an example")), not_staging():
+    ...     print(current_builder())
+    None
+    """
 
     __slots__ = ("saved",)
 
@@ -261,14 +324,18 @@ def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
           what: str = "a function", known: Sequence[Any] | None = None) -> tuple[Jaxpr, list[Any]]:
     """Record a function from flat values to a flat sequence of values.
 
-    Returns the program and the values it captured, which are to be passed before its other arguments: arrays, and
-    tracers of the enclosing programs.
-
     Args:
         f: the function.
         avals: the types of its arguments.
         what: what is being staged, for errors.
         known: the arguments' values, where there are any, to answer Python's questions about them with.
+
+    Returns:
+        A pair of the program and a list of the values it captured, which are to be passed before its other arguments:
+        arrays, and tracers of the enclosing programs.
+
+    Raises:
+        UnexpectedTracerError: a value of a staging that is over is used.
 
     >>> from glax.ir import ShapedArray, stage
     >>> from glax.ir.ops import sin
@@ -283,13 +350,45 @@ def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
 
 def stage_closed(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
                  what: str = "a function") -> ClosedJaxpr:
-    """Like stage, for a function that captures no tracers: a ClosedJaxpr."""
+    """Like stage, for a function that captures no tracers.
+
+    Args:
+        f: the function, from flat values to a flat sequence of values.
+        avals: the types of its arguments.
+        what: what is being staged, for errors.
+
+    Returns:
+        A ClosedJaxpr, with the captured arrays as its constants.
+
+    >>> import numpy as np
+    >>> from glax.ir import ShapedArray, stage_closed
+    >>> from glax.ir.ops import add
+    >>> table = np.array([1, 2], np.int32)
+    >>> stage_closed(lambda x: [add(x, table)], [ShapedArray((2,), "int32")])
+    { lambda a:i32[2] = [1, 2] ; b:i32[2]. let c:i32[2] = add b a in (c,) }
+    """
     jaxpr, captured = stage(f, avals, what)
     return ClosedJaxpr(jaxpr, captured)
 
 
 def bind(op: Operation, *operands: Any) -> Any:
-    """Apply an operation: record it where a function is being staged, run it where none is."""
+    """Apply an operation: record it where a function is being staged, run it where none is.
+
+    Args:
+        op: the operation.
+        operands: values or tracers.
+
+    Returns:
+        The result, or a list of results where the operation has ``multiple_results``.
+
+    Raises:
+        TypeError: the operands do not fit the operation. So may a ValueError say, and MissingRule that it has no rule.
+
+    >>> import glax
+    >>> from glax.ir import bind, ops
+    >>> bind(ops.ReduceSum((0,)), glax.numpy.arange(4))
+    Array(6, dtype=int32)
+    """
     builder = current.builder
     if builder is None:
         return _run_now(op, operands)
@@ -304,7 +403,11 @@ _run_now: Callable[[Operation, Sequence[Any]], Any] = _no_runner
 
 
 def install_runner(runner: Callable[[Operation, Sequence[Any]], Any]) -> None:
-    """Say how an operation on values runs when nothing is being staged."""
+    """Say how an operation on values runs when nothing is being staged; importing glax does.
+
+    Args:
+        runner: called as ``runner(op, operands)``; it returns what ``bind`` does.
+    """
     global _run_now
     _run_now = runner
 
@@ -315,7 +418,12 @@ _AVAL_OF: dict[type, Callable[[Any], ShapedArray]] = {}
 
 
 def register_value_type(kind: type, aval_of_value: Callable[[Any], ShapedArray]) -> None:
-    """Let values of a Python type be operands; the function gives a value's ShapedArray."""
+    """Let values of a Python type be operands.
+
+    Args:
+        kind: the type; subclasses are not included.
+        aval_of_value: a function from a value to its ShapedArray.
+    """
     _AVAL_OF[kind] = aval_of_value
 
 
@@ -327,12 +435,25 @@ for _python_type in (bool, int, float, complex):
 
 
 def is_value(x: Any) -> bool:
-    """Whether x can be an operand."""
+    """Whether x can be an operand: an array, a number or a tracer.
+
+    >>> from glax.ir import is_value
+    >>> is_value(1.5), is_value([1.5])
+    (True, False)
+    """
     return type(x) in _AVAL_OF or isinstance(x, (np.generic, np.ndarray))
 
 
 def aval_of(x: Any) -> ShapedArray:
-    """The type of an operand; TypeError where it cannot be one."""
+    """The type of an operand.
+
+    Raises:
+        TypeError: x cannot be an operand.
+
+    >>> from glax.ir import aval_of
+    >>> aval_of(1.5)
+    ShapedArray(float32[], weak_type=True)
+    """
     found = _AVAL_OF.get(type(x))
     if found is not None:
         return found(x)
@@ -340,7 +461,7 @@ def aval_of(x: Any) -> ShapedArray:
         return shaped_array(x.shape, dtypes.canonicalize(dtypes.check_array_dtype(x.dtype)))
     if isinstance(x, (int, float, complex)):
         return literal_of(x).aval
-    raise TypeError(f"expected an array or a number, got {x!r} of type {type(x).__name__}")
+    raise TypeError(f"expected an array or a number, got {x!r:.200} of type {type(x).__name__}")
 
 
 def avals_of(xs: Sequence[Any]) -> list[ShapedArray]:
@@ -354,7 +475,14 @@ _PYTHON_SCALARS = (bool, int, float, complex)
 
 
 def literal_of(x: Any) -> Literal | None:
-    """The literal for a Python or NumPy scalar; None for values that are not written in place."""
+    """The literal for a Python or NumPy scalar; None for values that are not written in place.
+
+    >>> from glax.ir import literal_of
+    >>> literal_of(1.5)
+    Literal(array(1.5, dtype=float32), f32*[])
+    >>> print(literal_of([1.5]))
+    None
+    """
     kind = type(x)
     if kind in _PYTHON_SCALARS:
         # What is equal to another in spite of a sign is left out of the cache: zero, and complex numbers, whose parts

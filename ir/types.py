@@ -60,6 +60,11 @@ class ShapedArray:
     def size(self) -> int:
         return prod(self.shape)
 
+    @property
+    def is_inexact(self) -> bool:
+        """Whether the dtype is floating or complex, so that values have derivatives."""
+        return dtypes.is_inexact(self.dtype)
+
     def update(self, **changes: object) -> ShapedArray:
         """This type with some of shape, dtype and weak_type replaced."""
         fields = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type, **changes}
@@ -99,7 +104,17 @@ _MOST_INTERNED = 100_000
 
 
 def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = False) -> ShapedArray:
-    """The interned ShapedArray of an exact tuple of ints and an exact np.dtype (no conversions are made)."""
+    """The interned ShapedArray of an exact tuple of ints and an exact np.dtype (no conversions are made).
+
+    Raises:
+        TypeError: a dimension is not an integer, or the dtype not an np.dtype.
+        ValueError: a dimension is negative.
+
+    >>> import numpy as np
+    >>> from glax.ir import shaped_array
+    >>> shaped_array((2,), np.dtype("float32")) is shaped_array((2,), np.dtype("float32"))
+    True
+    """
     key = (shape, dtype, weak_type)
     found = _INTERNED.get(key)
     if found is None:
@@ -123,7 +138,12 @@ def shaped_array(shape: tuple[int, ...], dtype: np.dtype, weak_type: bool = Fals
 
 
 class Typed:
-    """Base of what stands for a value of the type in its ``aval``."""
+    """Base of what stands for a value of the type in its ``aval``: it has the type's shape, dtype, ndim and size.
+
+    >>> from glax.ir import LinearInput, ShapedArray
+    >>> LinearInput(ShapedArray((2, 3), "float32")).size
+    6
+    """
 
     __slots__ = ()
     aval: ShapedArray
@@ -169,7 +189,12 @@ def _fault_of_array(shape: tuple, dtype: object, kinds: tuple[type, ...]) -> str
 
 
 class Effect:
-    """What running an equation does beyond computing its outputs. Effects are compared by class."""
+    """What running an equation does beyond computing its outputs. Effects are compared by class.
+
+    >>> from glax.ir.ops import DebugEffect, DebugPrint
+    >>> DebugPrint("hello").effects == {DebugEffect()}
+    True
+    """
 
     __slots__ = ()
 

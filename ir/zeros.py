@@ -14,6 +14,10 @@ class Zero:
 
     Args:
         aval: the type of the zero.
+
+    >>> from glax.ir import ShapedArray, Zero, add_tangents
+    >>> add_tangents(Zero(ShapedArray((), "float32")), 2.)
+    2.0
     """
 
     __slots__ = ("aval",)
@@ -26,7 +30,15 @@ class Zero:
 
 
 class LinearInput(Typed):
-    """In a transpose rule, the place of an argument with respect to which the operation is linear."""
+    """In a transpose rule, the place of an argument with respect to which the operation is linear.
+
+    Args:
+        aval: the argument's type; there is no value.
+
+    >>> from glax.ir import LinearInput, ShapedArray
+    >>> LinearInput(ShapedArray((3,), "float32"))
+    LinearInput(f32[3])
+    """
 
     __slots__ = ("aval",)
 
@@ -38,7 +50,12 @@ class LinearInput(Typed):
 
 
 def instantiate(x: Any) -> Any:
-    """A value for a tangent or cotangent: zeros for a symbolic zero, anything else as it is."""
+    """A value for a tangent or cotangent: zeros for a symbolic zero, anything else as it is.
+
+    >>> import glax
+    >>> glax.ir.instantiate(glax.ir.Zero(glax.ir.ShapedArray((2,), "float32")))
+    Array([0., 0.], dtype=float32)
+    """
     if type(x) is not Zero:
         return x
     from .ops import full

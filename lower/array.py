@@ -24,8 +24,15 @@ _SMALLEST_ALIGNED = 4096  # below this many bytes a copy costs no more than the 
 class Array(Typed):
     """An immutable n-dimensional array of one dtype, accepted wherever NumPy takes an array.
 
-    Made by the package's functions (``numpy.asarray`` and the like), never by calling the class. To change elements,
-    make a changed copy with ``x.at[index].set(value)``.
+    Made by the package's functions (``numpy.asarray`` and the like), never by calling the class, which is a TypeError.
+    To change elements, make a changed copy with ``x.at[index].set(value)``.
+
+    >>> import glax.numpy as gnp
+    >>> x = gnp.array([1., 2.])
+    >>> x
+    Array([1., 2.], dtype=float32)
+    >>> x.shape, x.dtype, x.value()
+    ((2,), dtype('float32'), array([1., 2.], dtype=float32))
     """
 
     __slots__ = ("__weakref__", "_buffer", "_value", "aval")
@@ -255,6 +262,19 @@ def from_numpy_owned(value: np.ndarray | np.generic, aval: ShapedArray) -> Array
     """An Array of a NumPy value that is handed over for good: it is frozen here, and not copied.
 
     Nobody may write to its memory afterwards, through an array that shares it either.
+
+    Args:
+        value: an array or a NumPy scalar.
+        aval: its type, which must be of its shape and dtype; nothing checks it.
+
+    Returns:
+        The Array.
+
+    >>> import numpy as np
+    >>> from glax.ir import ShapedArray
+    >>> from glax.lower import from_numpy_owned
+    >>> from_numpy_owned(np.array([1, 2], np.int32), ShapedArray((2,), "int32"))
+    Array([1, 2], dtype=int32)
     """
     if type(value) is np.ndarray:
         value.setflags(False)  # write=False, at half the cost
@@ -266,7 +286,21 @@ def from_numpy_owned(value: np.ndarray | np.generic, aval: ShapedArray) -> Array
 
 
 def from_buffer(buffer: xla.Buffer, aval: ShapedArray) -> Array:
-    """An Array of an XLA buffer."""
+    """An Array of an XLA buffer.
+
+    Args:
+        buffer: the buffer.
+        aval: its type, which must be that of the buffer; nothing checks it.
+
+    Returns:
+        An Array that holds the buffer; a NumPy array is made of it when first asked for.
+
+    >>> import glax.numpy as gnp
+    >>> from glax.lower import from_buffer
+    >>> x = gnp.arange(3)
+    >>> from_buffer(x.buffer(), x.aval)
+    Array([0, 1, 2], dtype=int32)
+    """
     array = _new(Array)
     array.aval = aval
     array._value = None
@@ -277,8 +311,20 @@ def from_buffer(buffer: xla.Buffer, aval: ShapedArray) -> Array:
 def from_numpy(value: Any, weak_type: bool = False) -> Array:
     """An Array of a copy of a NumPy array or scalar, or of a Python scalar, in the canonical form of its dtype.
 
+    Args:
+        value: what to copy.
+        weak_type: whether the dtype gives way to others in arithmetic, as a Python scalar's does.
+
+    Returns:
+        The Array.
+
     Raises:
         TypeError: the values have no dtype that arrays can have, such as strings and objects.
+
+    >>> import numpy as np
+    >>> from glax.lower import from_numpy
+    >>> from_numpy(np.array([1., 2.]))
+    Array([1., 2.], dtype=float32)
     """
     given = np.asarray(value)
     dtype = dtypes.canonicalize(given.dtype)

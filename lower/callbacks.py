@@ -18,6 +18,7 @@ from ..ir.ops import HostCall
 _MARK = "glax callback error number "
 _numbers = itertools.count()
 _raised: dict[int, BaseException] = {}
+_MOST_KEPT = 256  # of errors that XLA never reported, such as the second of two callbacks of a program
 
 
 def host_function(op: HostCall) -> Callable[..., tuple]:
@@ -31,6 +32,7 @@ def host_function(op: HostCall) -> Callable[..., tuple]:
         except BaseException as error:
             number = next(_numbers)
             _raised[number] = error
+            _raised.pop(number - _MOST_KEPT, None)
             raise RuntimeError(f"{_MARK}{number}: {error!r}") from error
 
     return run
@@ -46,6 +48,4 @@ def _read_only(x: Any) -> np.ndarray:
 def original_error(text: str) -> BaseException | None:
     """The exception that a Python function raised, by the text of XLA's error; None where there was none."""
     found = re.search(re.escape(_MARK) + r"(\d+)", text)
-    error = _raised.pop(int(found.group(1)), None) if found else None
-    _raised.clear()
-    return error
+    return _raised.pop(int(found.group(1)), None) if found else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir import Jaxpr
+from ..ir.jaxpr import require_jaxpr
 from . import jaxlib_adapter as xla
 from .array import Array, from_buffer
 from .executable_cache import ExecutableCache
@@ -16,23 +17,52 @@ executables = ExecutableCache()
 class CompiledProgram:
     """An executable with the types of its results.
 
-    Calling it with Arrays of the types of the program's inputs runs it, and gives a list of Arrays.
+    Calling it with a list of Arrays of the types of the program's inputs runs it, and gives a list of Arrays. Donated
+    arguments are deleted.
+
+    Attributes:
+        executable: XLA's executable.
+        out_avals: the types of the results.
+        donated: positions of arguments whose memory is given up.
+
+    >>> import glax, glax.numpy as gnp
+    >>> run = glax.lower.compile_program(glax.ir.parse("{ lambda ; a:f32[2]. let b:f32[2] = mul a a in (b,) }"))
+    >>> run([gnp.array([1., 3.])]), run.out_avals
+    ([Array([1., 9.], dtype=float32)], (ShapedArray(float32[2]),))
     """
 
-    __slots__ = ("executable", "handlers", "out_avals", "donated")
+    __slots__ = ("executable", "handlers", "in_avals", "out_avals", "donated")
 
-    def __init__(self, executable: xla.Executable, out_avals: Sequence, donated: tuple[int, ...]):
+    def __init__(self, executable: xla.Executable, in_avals: Sequence, out_avals: Sequence, donated: tuple[int, ...]):
         self.executable = executable
+        self.in_avals = tuple(in_avals)
         self.handlers = xla.result_handlers(out_avals)
         self.out_avals = tuple(out_avals)
         self.donated = donated
 
     def __call__(self, arrays: Sequence[Array]) -> list[Array]:
-        buffers = [x._buffer if x._buffer is not None else x.buffer() for x in arrays]
+        try:
+            buffers = [x._buffer if x._buffer is not None else x.buffer() for x in arrays]
+        except (AttributeError, TypeError):
+            self._check(arrays)
+            raise
+        if len(buffers) != len(self.in_avals):
+            self._check(arrays)
         results = xla.execute(self.executable, self.handlers, buffers)
         for position in self.donated:
             arrays[position].delete()
         return list(map(from_buffer, results, self.out_avals))
+
+    def _check(self, arrays: Sequence[Array]) -> None:
+        types = ", ".join(aval.short() for aval in self.in_avals)
+        what = f"a compiled program is called with one list of {len(self.in_avals)} Arrays, of types ({types})"
+        if not isinstance(arrays, (list, tuple)):
+            raise TypeError(f"{what}, got a {type(arrays).__name__}")
+        for position, x in enumerate(arrays):
+            if type(x) is not Array:
+                raise TypeError(f"{what}, got a {type(x).__name__} at {position}; from_numpy makes an Array of it")
+        if len(arrays) != len(self.in_avals):
+            raise TypeError(f"{what}, got {len(arrays)}")
 
 
 def compile_program(jaxpr: Jaxpr, donated: tuple[int, ...] = (), name: str = "program",
@@ -44,7 +74,20 @@ def compile_program(jaxpr: Jaxpr, donated: tuple[int, ...] = (), name: str = "pr
         donated: positions of inputs whose memory may be reused; those arrays are deleted by a call.
         name: the module's name, which takes no part in finding it again.
         options: how to compile it.
+
+    Returns:
+        A CompiledProgram, to be called with a list of Arrays.
+
+    Raises:
+        MissingRule: an operation has neither a rule in ``glax.ir.lower_rule`` nor an expansion.
+
+    >>> import glax, glax.numpy as gnp
+    >>> program = glax.ir.parse("{ lambda ; a:f32[2]. let b:f32[2] = neg a in (b,) }")
+    >>> glax.lower.compile_program(program)([gnp.array([1., 2.])])
+    [Array([-1., -2.], dtype=float32)]
     """
+    require_jaxpr("compile_program", jaxpr)
+
     def build():
         module = lower(jaxpr, name, donated)
         return (module.text, module.host_callbacks) if module.host_callbacks else module.text
@@ -53,4 +96,4 @@ def compile_program(jaxpr: Jaxpr, donated: tuple[int, ...] = (), name: str = "pr
         return f"{jaxpr.fingerprint} donated {donated}"
 
     executable = executables.get((jaxpr, donated, options), fingerprint, build, options)
-    return CompiledProgram(executable, jaxpr.out_avals, donated)
+    return CompiledProgram(executable, jaxpr.in_avals, jaxpr.out_avals, donated)

@@ -28,7 +28,20 @@ class Slot(NamedTuple):
 
 
 class InputMemory:
-    """The slots of one argument: one for each run of the program that is under way at the same time."""
+    """The slots of one argument: one for each run of the program that is under way at the same time.
+
+    Args:
+        aval: the argument's type.
+
+    >>> import numpy as np
+    >>> from glax.ir import ShapedArray
+    >>> from glax.lower import InputMemory
+    >>> memory = InputMemory(ShapedArray((2,), "float32"))
+    >>> slot = memory.take(np.array([1, 2], np.float32))
+    >>> slot.host
+    array([1., 2.], dtype=float32)
+    >>> memory.free.append(slot)
+    """
 
     __slots__ = ("aval", "free", "usable")
 

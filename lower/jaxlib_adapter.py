@@ -73,24 +73,13 @@ class _Place:
 
 _PLACES: list[_Place] = []
 _START = threading.Lock()
-_device_count: int | None = None
-
-
-def set_device_count(count: int) -> None:
-    """Ask for this many CPU devices; possible until the first array or program reaches XLA."""
-    global _device_count
-    if count < 1:
-        raise ValueError(f"count must be at least 1, got {count}")
-    if _PLACES and len(_PLACES) != count:
-        raise RuntimeError(f"XLA has started already, with {len(_PLACES)} devices: ask for {count} before using any")
-    _device_count = count
 
 
 def _wanted_devices() -> int | None:
     """How many devices to make; None leaves it to XLA_FLAGS, and else to XLA's default of one."""
     text = os.environ.get("GLAX_NUM_CPU_DEVICES")
-    if _device_count is not None or text is None:
-        return _device_count
+    if text is None:
+        return None
     if not text.strip().isdigit() or int(text) < 1:
         raise ValueError(f"GLAX_NUM_CPU_DEVICES must be a positive integer, got {text!r}")
     return int(text)
@@ -126,11 +115,6 @@ def _place(device: Device | int | None) -> _Place:
 def client() -> Any:
     """The XLA client, made on first use."""
     return (_PLACES or _start())[0].device.client
-
-
-def is_started() -> bool:
-    """Whether the client exists."""
-    return bool(_PLACES)
 
 
 def devices() -> list[Device]:
@@ -557,26 +541,12 @@ def stablehlo_to_hlo_text(text: str | bytes) -> str:
     return made.as_hlo_text()
 
 
-def portable_artifact(text: str | bytes, version: str | None = None) -> bytes:
-    """A StableHLO module as bytes that later versions can read, and versions back to `version`; compile() takes them.
-
-    Raises:
-        XlaError: `text` is not a valid module.
-    """
-    from jaxlib.mlir.dialects import stablehlo
-
-    try:
-        return _jax.mlir.serialize_portable_artifact(text, version or stablehlo.get_current_version())
-    except (_jax.JaxRuntimeError, ValueError) as error:
-        raise _compile_error(str(error), text) from error
-
-
 @functools.lru_cache(maxsize=1)
 def _mlir_context() -> Any:
     """A context that knows the dialects. It is never entered: one entered at exit aborts the interpreter."""
     from jaxlib.mlir import ir
     from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-    from jaxlib.mlir.dialects import chlo, func, stablehlo
+    from jaxlib.mlir.dialects import chlo, stablehlo
 
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
@@ -585,21 +555,12 @@ def _mlir_context() -> Any:
     context.load_all_available_dialects()
     for dialect in (stablehlo, chlo):
         dialect.register_dialect(context)
-    return context, ir, func
+    return context, ir
 
 
 def _parse(module: str | bytes) -> Any:
-    context, ir, _ = _mlir_context()
+    context, ir = _mlir_context()
     try:
         return ir.Module.parse(module, context)
     except (ir.MLIRError, ValueError) as error:
         raise _compile_error(str(error), module) from error
-
-
-def verify_module(text: str | bytes) -> None:
-    """Check that a StableHLO module is well formed, without compiling it.
-
-    Raises:
-        XlaError: it is not; the message shows the offending line.
-    """
-    _parse(text)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..ir import Jaxpr
 from ..ir.collector import without_collector
+from ..ir.jaxpr import require_jaxpr
 from . import rules
 from .ordering import with_ordered_effects
 from .writer import ModuleWriter
@@ -20,6 +21,11 @@ class Module(NamedTuple):
     Attributes:
         text: the module, whose entry is ``main``.
         host_callbacks: the Python functions that its callbacks call, by index.
+
+    >>> import glax
+    >>> module = glax.lower.lower(glax.ir.parse("{ lambda ; a:f32[]. let in (a,) }"))
+    >>> module.text.split()[:2], module.host_callbacks
+    (['module', '@program'], ())
     """
 
     text: str
@@ -34,7 +40,24 @@ def lower(jaxpr: Jaxpr, name: str = "program", donated: Sequence[int] = ()) -> M
         jaxpr: the program.
         name: the module's name.
         donated: positions of inputs whose memory may be reused for the results.
+
+    Returns:
+        The module: its text, and the Python functions that it calls back.
+
+    Raises:
+        MissingRule: an operation has neither a rule in ``glax.ir.lower_rule`` nor an expansion.
+
+    >>> import glax
+    >>> program = glax.ir.parse("{ lambda ; a:f32[2]. let b:f32[2] = sin a in (b,) }")
+    >>> print(glax.lower.lower(program, "sine").text.strip())
+    module @sine {
+      func.func public @main(%arg0: tensor<2xf32>) -> (tensor<2xf32>) {
+        %0 = stablehlo.sine %arg0 : tensor<2xf32>
+        return %0 : tensor<2xf32>
+      }
+    }
     """
+    require_jaxpr("lower", jaxpr)
     module = ModuleWriter()
     module.main(with_ordered_effects(jaxpr), donated)
     return Module(module.text(name), tuple(module.host_callbacks))

@@ -15,7 +15,7 @@ import numpy as np
 from ..ir import Builder, Jaxpr, Operation, Tracer, Var, bind, building, splice, stage
 from ..ir import ops as o
 from ..ir.operation import expand_rule
-from ..ir.ops import TOKEN
+from ..ir.ops.effects import TOKEN
 
 
 def with_ordered_effects(jaxpr: Jaxpr) -> Jaxpr:

@@ -10,7 +10,26 @@ from .passes import rewrite_pass
 def cse(jaxpr: Jaxpr) -> Jaxpr:
     """A program in which no two equations apply the same operation to the same inputs, at every depth.
 
-    Equations with effects are kept as they are.
+    Of equations that do, the first is kept, and its results stand for those of the others. Equations with effects are
+    kept as they are. Results that nobody uses any more are left for ``dce``.
+
+    Args:
+        jaxpr: the program.
+
+    Returns:
+        The program, of the same inputs and outputs.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[]. let b:f32[] = sin a c:f32[] = sin a d:f32[] = mul b c in (d,) }")
+    >>> rewrite.cse(program)
+    { lambda ; a:f32[]. let
+        b:f32[] = sin a
+        c:f32[] = mul b b
+      in (c,) }
     """
     renamed: dict[int, Atom] = {}
     results: dict[Operation, dict[tuple[Atom, ...], tuple[Var, ...]]] = {}
@@ -20,7 +39,7 @@ def cse(jaxpr: Jaxpr) -> Jaxpr:
         if renamed:
             inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
             eqn = Eqn(op, inputs, outputs, source)
-        if next(op.sub_jaxprs(), None) is not None:
+        if op.has_sub_jaxprs():
             op = op.map_jaxprs(cse)
             eqn = Eqn(op, inputs, outputs, source)
         if op.effects:

@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..ir import Jaxpr, Operation, ShapedArray, assemble, register_parameter_class
+from ..ir import Jaxpr, Operation, assemble
 from ..ir import ops as o
 from .vmap import BatchAxis, batched_backward, vmap
 
-for _cls in (o.Recursive, o.RuleFailure, o.PythonFunction):
-    register_parameter_class(_cls)
-
 CustomCall = o.CustomJvpCall | o.CustomVjpCall
-
-
-def is_inexact(aval: ShapedArray) -> bool:
-    return aval.to_tangent() is aval
 
 
 def rules_of(op: Operation) -> dict[str, Any]:
@@ -61,7 +54,7 @@ def _usable(rule: Any, op: CustomCall) -> Jaxpr:
 def jvp_program(op: o.CustomJvpCall) -> Jaxpr:
     """The derivative rule of a call as it is now: from operands and tangents to outputs and tangents."""
     program = _usable(op.rule, op)
-    inexact = [is_inexact(a) for a in op.jaxpr.in_avals[op.num_consts:]]
+    inexact = [a.is_inexact for a in op.jaxpr.in_avals[op.num_consts:]]
     for size, name, dims in op.vmaps:
         of_tangents = [d for d, flag in zip(dims[op.num_consts:], inexact) if flag]
         program, _ = vmap(program, BatchAxis(size, name), [*dims, *of_tangents])
@@ -72,7 +65,7 @@ def vjp_programs(op: o.CustomVjpCall) -> tuple[Jaxpr, Jaxpr]:
     """The forward and backward rules of a call as it is now."""
     forward, backward = _usable(op.forward, op), _usable(op.backward, op)
     count, n = len(op.jaxpr.outs), op.num_consts
-    inexact = [is_inexact(a) for a in op.jaxpr.in_avals[n:]]
+    inexact = [a.is_inexact for a in op.jaxpr.in_avals[n:]]
     for size, name, dims in op.vmaps:
         axis = BatchAxis(size, name)
         forward, out_dims = vmap(forward, axis, dims, [0] * count + [True] * (len(forward.outs) - count))

@@ -15,7 +15,23 @@ def inline(jaxpr: Jaxpr, which: Callable[[Operation], bool] = lambda op: type(op
 
     Args:
         jaxpr: the program.
-        which: whether to inline a call; all jit calls by default.
+        which: a function from a jit operation to whether its calls are replaced; all are by default. Calls of other
+            kinds, such as those with a rule by the user, stay, and what they call is inlined inside them.
+
+    Returns:
+        The program, of the same inputs and outputs.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.make_jaxpr(lambda x: glax.jit(glax.numpy.sin)(x) * x)(1.).jaxpr
+    >>> rewrite.inline(program)
+    { lambda ; a:f32*[]. let
+        b:f32*[] = sin a
+        c:f32*[] = mul b a
+      in (c,) }
     """
     builder = Builder("inline")
     with building(builder):
@@ -26,11 +42,6 @@ def inline(jaxpr: Jaxpr, which: Callable[[Operation], bool] = lambda op: type(op
                 env.extend(builder.splice(inline(op.jaxpr, which), operands))
                 continue
             builder.source = source
-            out = builder.emit(op.map_jaxprs(lambda sub: inline(sub, which)) if has_sub_jaxprs(op) else op, operands)
+            out = builder.emit(op.map_jaxprs(lambda sub: inline(sub, which)) if op.has_sub_jaxprs() else op, operands)
             env.extend(out) if op.multiple_results else env.append(out)
         return builder.close([env[a[0]] if type(a) is Var else a for a in jaxpr.outs])[0]
-
-
-
-def has_sub_jaxprs(op: Operation) -> bool:
-    return next(op.sub_jaxprs(), None) is not None

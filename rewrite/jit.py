@@ -9,11 +9,27 @@ from .passes import rewrite_pass
 
 @rewrite_pass
 def jit(jaxpr: Jaxpr, function_name: str = "fn", donated: tuple[int, ...] = ()) -> Jaxpr:
-    """The program that calls a program.
+    """The program that calls a program, as its only equation; it is compiled as a whole where it is run.
+
+    ``inline`` undoes it.
 
     Args:
         jaxpr: the program.
-        function_name: what printed programs call it.
+        function_name: what printed programs call it; it takes no part in equality.
         donated: positions of inputs whose memory may be reused for the results.
+
+    Returns:
+        The program, of the same inputs and outputs.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }")
+    >>> rewrite.jit(program, "sine")
+    { lambda ; a:f32[]. let
+        b:f32[] = jit[jaxpr={ lambda ; a:f32[]. let b:f32[] = sin a in (b,) } function_name='sine'] a
+      in (b,) }
     """
     return stage(lambda *args: jit_call(jaxpr, list(args), function_name, donated), jaxpr.in_avals, "jit")[0]

@@ -31,23 +31,54 @@ class Linearized(NamedTuple):
 def linearize(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Linearized:
     """Split a program's jvp into its value, which needs no tangents, and its derivative, which is linear in them.
 
+    It is ``jvp``, and then ``partial_eval`` with the tangents unknown.
+
     Args:
         jaxpr: the program.
-        nonzero: for each input, whether it has a tangent.
+        nonzero: for each input, whether it has a tangent. Only inputs of inexact (floating or complex) dtypes can.
+
+    Returns:
+        A named tuple ``(primal, linear, nonzero_outputs, residual_count)``. ``primal`` gives the outputs and then
+        residuals, values that ``linear`` needs; ``linear`` takes the residuals and then the tangents of the nonzero
+        inputs, and gives tangents of the outputs flagged in ``nonzero_outputs``; those of the others are zero.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr, or ``nonzero`` flags an input that is not inexact.
+        ValueError: ``nonzero`` does not have one flag for each input.
+        NotImplementedError: an operation has no derivative, or (MissingRule) no rule in ``glax.ir.jvp_rule``.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[] b:f32[]. let c:f32[] = sin a d:f32[] = mul c b in (d,) }")
+    >>> linearized = rewrite.linearize(program, [True, False])
+    >>> linearized.primal
+    { lambda ; a:f32[] b:f32[]. let
+        c:f32[] = sin a
+        d:f32[] = cos a
+        e:f32[] = mul c b
+      in (e, d, b) }
+    >>> linearized.linear
+    { lambda ; a:f32[] b:f32[] c:f32[]. let
+        d:f32[] = mul c a
+        e:f32[] = mul d b
+      in (e,) }
     """
     both, out_nonzero = jvp(jaxpr, nonzero)
     tangent_count = sum(nonzero)
     split = partial_eval(both, [False] * len(jaxpr.in_binders) + [True] * tangent_count)
-    return _with_known_tangents(jaxpr, split, out_nonzero)
+    return _without_constant_tangents(jaxpr, split, out_nonzero)
 
 
-def _with_known_tangents(jaxpr: Jaxpr, split, out_nonzero: Sequence[bool]) -> Linearized:
-    """Every tangent output belongs to the linear program, also where it turned out not to depend on a tangent."""
+def _without_constant_tangents(jaxpr: Jaxpr, split, out_nonzero: Sequence[bool]) -> Linearized:
+    """The halves, without the tangents that depend on none of an input: what is linear and constant is zero.
+
+    Only a rule that is not linear gives such a tangent another value; it is dropped then, as the transpose would.
+    """
     primal_count = len(jaxpr.outs)
-    known_tangents = [flag for flag in split.unknown_outputs[primal_count:]]
-    if all(known_tangents):
+    unknown_tangents = split.unknown_outputs[primal_count:]
+    if all(unknown_tangents):
         return Linearized(split.known, split.unknown, list(out_nonzero), split.residual_count)
-    keep = [not (flag and not unknown) for flag, unknown in _paired(out_nonzero, known_tangents)]
+    keep = [not (flag and not unknown) for flag, unknown in _paired(out_nonzero, unknown_tangents)]
     still_nonzero = [flag and kept for flag, kept in zip(out_nonzero, keep)]
     extra = sum(out_nonzero) - sum(still_nonzero)
     outs = split.known.outs

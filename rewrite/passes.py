@@ -10,6 +10,7 @@ from ..ir import Jaxpr
 from ..ir.check import check
 from ..ir.collector import without_collector
 from ..ir.config import config
+from ..ir.jaxpr import require_jaxpr
 
 Rewrite = TypeVar("Rewrite", bound=Callable[..., Any])
 
@@ -19,14 +20,30 @@ def rewrite_pass(rewrite: Rewrite) -> Rewrite:
     run = without_collector(rewrite)
 
     @wraps(rewrite)
-    def run_and_check(*args: Any, **kwargs: Any) -> Any:
-        result = run(*args, **kwargs)
+    def run_and_check(jaxpr: Jaxpr, *args: Any, **kwargs: Any) -> Any:
+        if type(jaxpr) is not Jaxpr:
+            require_jaxpr(rewrite.__name__, jaxpr)
+        result = run(jaxpr, *args, **kwargs)
         if config.check_rewrites:
             for item in result if isinstance(result, tuple) else (result,):
                 if isinstance(item, Jaxpr):
                     check(item)
         return result
     return run_and_check
+
+
+def require_one_each(what: str, given: Sequence[Any], items: Sequence[Any]) -> None:
+    """Raise ValueError unless an argument of a rewrite has an entry for each input, or output, of the program."""
+    if len(given) != len(items):
+        raise ValueError(f"{what} must have one entry for each of {len(items)}, got {len(given)}")
+
+
+def require_inexact(what: str, jaxpr: Jaxpr, flags: Sequence[bool]) -> None:
+    """Raise unless there is a flag for each input of a program, set for inexact ones only."""
+    require_one_each(f"{what} (of the program's inputs)", flags, jaxpr.in_binders)
+    for position, (var, flag) in enumerate(zip(jaxpr.in_binders, flags)):
+        if flag and not var.aval.is_inexact:
+            raise TypeError(f"{what}: input {position} is {var.aval.short()}, and only inexact inputs have tangents")
 
 
 def for_each(flag: bool | Sequence[bool], items: Sequence[Any]) -> Sequence[bool]:

@@ -32,6 +32,15 @@ def safe_where(jaxpr: Jaxpr) -> Jaxpr:
     What is guarded is elementwise: from an operation that mixes elements, such as a sum, to the select. A value that
     is also used outside the case is guarded where the case uses it.
 
+    Args:
+        jaxpr: the program.
+
+    Returns:
+        The program, of the same inputs and outputs.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
     >>> from glax.ir import ShapedArray, stage
     >>> from glax.ir.ops import eq, log, select_n
     >>> from glax.rewrite import safe_where
@@ -44,7 +53,7 @@ def safe_where(jaxpr: Jaxpr) -> Jaxpr:
         e:f32[] = select_n b d 0.0:f32*[]
       in (e,) }
     """
-    inner = [eqn._replace(op=eqn.op.map_jaxprs(safe_where)) if next(eqn.op.sub_jaxprs(), None) is not None else eqn
+    inner = [eqn._replace(op=eqn.op.map_jaxprs(safe_where)) if eqn.op.has_sub_jaxprs() else eqn
              for eqn in jaxpr.eqns]
     jaxpr = Jaxpr(jaxpr.in_binders, inner, jaxpr.outs, jaxpr.effects)
     if not any(isinstance(eqn.op, o.SelectN) for eqn in inner):
@@ -73,14 +82,14 @@ class _Guards:
                 self._guard_operands(position, eqn, need)
 
     def _guard_operands(self, position: int, eqn: Eqn, need: Need) -> None:
-        if not any(dtypes.is_inexact(v.aval.dtype) for v in eqn.outputs):
+        if not any(v.aval.is_inexact for v in eqn.outputs):
             return
         select = isinstance(eqn.op, o.SelectN)
         if select and self.demand.is_guard(eqn, need):
             return
         fixed = not isinstance(eqn.op, o.Elementwise)
         for k, a in enumerate(eqn.inputs):
-            if type(a) is Literal or not dtypes.is_inexact(a.aval.dtype):
+            if type(a) is Literal or not a.aval.is_inexact:
                 continue
             if fixed and a.aval.shape == () and _shape_of(need) != ():
                 continue

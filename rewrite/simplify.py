@@ -15,7 +15,24 @@ from .passes import rewrite_pass
 def simplify(jaxpr: Jaxpr) -> Jaxpr:
     """A program in which operations that give back one of their operands are replaced by it, at every depth.
 
-    Values stay the same to the bit: x + 0 is kept, since it turns -0.0 into 0.0.
+    Which those are is said by ``glax.ir.simplify_rule``, for each operation. Values stay the same to the bit: x + 0.0
+    is kept, since it turns -0.0 into 0.0. So do types: where the operand's differs from the result's, if only in being
+    weak, the equation stays.
+
+    Args:
+        jaxpr: the program.
+
+    Returns:
+        The program, of the same inputs and outputs.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[]. let b:f32[] = mul a 1.0:f32[] c:f32[] = add b 0.0:f32[] in (c,) }")
+    >>> rewrite.simplify(program)
+    { lambda ; a:f32[]. let b:f32[] = add a 0.0:f32[] in (b,) }
     """
     same: dict[int, Atom] = {}
     kept: list[Eqn] = []
@@ -24,7 +41,7 @@ def simplify(jaxpr: Jaxpr) -> Jaxpr:
         if same:
             inputs = tuple([same.get(a[0], a) if type(a) is Var else a for a in inputs])
             eqn = Eqn(op, inputs, outputs, source)
-        if next(op.sub_jaxprs(), None) is not None:
+        if op.has_sub_jaxprs():
             op = op.map_jaxprs(simplify)
             eqn = Eqn(op, inputs, outputs, source)
         atom = None if op.multiple_results or op.effects else simplify_rule[type(op)](op, *inputs)

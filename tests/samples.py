@@ -530,9 +530,9 @@ def _custom() -> Iterator[Case]:
     scale = _program(lambda y, x: [o.mul(x, y)], ((), F64), ((3,), F64))
     for ahead in (scale, None):
         yield o.LinearCall(ahead, scale, 1), given[::-1], True
-    yield o.CustomVmapCall(body, o.PythonFunction.of(_batched_body)), given, True
+    yield o.CustomVmapCall(body, PythonFunction.of(_batched_body)), given, True
     dot = _program(lambda x, y: [o.named(o.dot_general(o.sin(x), x, _DOTS[1][2]), "dot"), o.mul(x, y)], *types)
-    for policy in (None, o.PythonFunction.of(_keep_names)):
+    for policy in (None, PythonFunction.of(_keep_names)):
         yield o.Checkpoint(dot, policy), given, True
     yield o.Name("a"), given[:1], True
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .. import rewrite
-from .._calls import apply_program, function_name, leaf_avals, require_callable, stage_function
+from .._calls import apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from ..ir import aval_of, bind, current_builder, is_value, tree
 from ..ir import ops as o
 from ..ir.ops.checks import JaxRuntimeError, place_text
@@ -210,12 +210,8 @@ def checkify(f: Callable[..., Any], errors: frozenset[str] = user_checks) -> Cal
 
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         leaves, in_tree = tree.flatten((args, kwargs))
-
-        def flat(*xs: Any) -> Any:
-            inner_args, inner_kwargs = tree.unflatten(in_tree, xs)
-            return f(*inner_args, **inner_kwargs)
-
-        staged = stage_function(flat, leaf_avals(what, (args, kwargs), leaves), what, known=leaves)
+        avals = leaf_avals(what, (args, kwargs), leaves)
+        staged = stage_function(of_leaves(f, in_tree), avals, what, known=leaves)
         program, sites, count = rewrite.checkify(staged.jaxpr, kinds)
         flag, code, *rest = apply_program(program, [*staged.captured, *leaves])
         return Error(flag, code, rest[:count], sites), tree.unflatten(staged.out_tree, rest[count:])

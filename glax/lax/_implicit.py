@@ -10,7 +10,6 @@ from .._calls import (
     apply_program,
     as_arrays,
     function_name,
-    is_inexact,
     leaf_avals,
     require_callable,
     stage_function,
@@ -99,7 +98,7 @@ def _without_aux(staged: Staged, count: int) -> Staged:
 
 def _require_inexact(what: str, name: str, value: Any, avals: Sequence[ShapedArray]) -> None:
     for (path, _), aval in zip(tree.flatten_with_path(value)[0], avals):
-        if not is_inexact(aval):
+        if not aval.is_inexact:
             raise TypeError(f"{what}: {name}{tree.keystr(path)} must be floating-point, got {aval.short()}"
                             f"{at_users_line()}")
 

@@ -176,12 +176,13 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any, *, max_ste
         body_fun: a function from the value to the next, of the same tree, shapes and dtypes. A value that starts with
             a narrower or weak dtype is promoted first.
         init_val: the first value: an array, or a tree of arrays.
-        max_steps: stop after so many steps, whatever the condition says. A loop with such a bound can be
+        max_steps: stop after so many steps, whatever the condition says; apply the condition to the result to learn
+            whether it did. A loop with such a bound can be
             differentiated in reverse; memory for that grows with the square root of the bound, since only some values
             are kept and the steps between them are done again.
 
     Returns:
-        The first value for which the condition does not hold.
+        The first value for which the condition does not hold, or the one after max_steps steps.
 
     Raises:
         TypeError: cond_fun returns no bool scalar, or body_fun a value of another tree or type.

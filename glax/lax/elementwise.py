@@ -154,7 +154,7 @@ def integer_pow(x: Any, y: int) -> Any:
     """
     y = as_index(y, "integer_pow", "y")
     aval = type_of("integer_pow", x)
-    if y < 0 and not dtypes.is_inexact(aval.dtype):
+    if y < 0 and not aval.is_inexact:
         raise TypeError(f"integers cannot be raised to negative powers, got integer_pow({aval.short()}, {y})")
     return o.integer_pow(x, y)
 
@@ -250,7 +250,7 @@ def stop_gradient(x: Any) -> Any:
     """
     leaves, tree = flatten(x)
     return unflatten(tree, [
-        o.stop_gradient(leaf) if dtypes.is_inexact(type_of("stop_gradient", leaf).dtype) else leaf for leaf in leaves])
+        o.stop_gradient(leaf) if type_of("stop_gradient", leaf).is_inexact else leaf for leaf in leaves])
 
 
 def optimization_barrier(operand: Any) -> Any:

@@ -94,7 +94,7 @@ def rint(x: Any, /) -> Any:
 def floats_of(name: str, x: Any) -> Any:
     """x, integers and bools becoming floats of the default width, that of Python's floats."""
     aval = type_of(name, x)
-    if dtypes.is_inexact(aval.dtype):
+    if aval.is_inexact:
         return x
     if dtypes.is_bool(aval.dtype):
         raise TypeError(f"{name} does not accept bools")

@@ -296,8 +296,8 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
     given = [x for x in (start, stop, step) if x is not None]
     found = result_type(*[dtype_and_weak("arange", x, i) for i, x in enumerate(given)])[0]
     dtype = dtypes.canonicalize(found if dtype is None else dtype)
-    values = [None if x is None else concrete(x, "arange", name)[()]
-              for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
+    names = ("stop" if stop is None else "start", "stop", "step")
+    values = [None if x is None else concrete(x, "arange", name)[()] for x, name in zip((start, stop, step), names)]
     if any(v is not None and np.ndim(v) for v in values):
         raise ValueError("arange: start, stop and step must be scalars")
     first, last, by = (0, values[0], 1) if stop is None else (values[0], values[1], 1 if step is None else values[2])

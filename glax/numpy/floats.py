@@ -130,7 +130,7 @@ def fmin(x1: Any, x2: Any, /) -> Any:
 
 def _ignoring_nan(name: str, bind_op: Any, x: Any, y: Any) -> Any:
     x, y = broadcast_to_one_shape(name, promote_numeric(name, x, y))
-    if not dtypes.is_inexact(type_of(name, x).dtype):
+    if not type_of(name, x).is_inexact:
         return bind_op(x, y)
     return choose_between(name, isnan(x), y, choose_between(name, isnan(y), x, bind_op(x, y)))
 

@@ -9,6 +9,7 @@ import numpy as np
 from .._promotion import broadcast_to_one_shape, named, promote, shape_of, type_of
 from ..ir import dtypes
 from ..ir import ops as o
+from ..ir.limits import greatest
 from .selection import as_array, as_bool
 
 
@@ -41,7 +42,7 @@ def isnan(x: Any, /) -> Any:
     >>> xp.isnan(xp.nan)
     Array(True, dtype=bool)
     """
-    return o.ne(x, x) if dtypes.is_inexact(type_of("isnan", x).dtype) else _constant_bool(x, False)
+    return o.ne(x, x) if type_of("isnan", x).is_inexact else _constant_bool(x, False)
 
 
 def isfinite(x: Any, /) -> Any:
@@ -64,8 +65,7 @@ def isinf(x: Any, /) -> Any:
 
 
 def _has_infinity(dtype: np.dtype) -> bool:
-    with np.errstate(all="ignore"):
-        return bool(np.isinf(dtype.type(np.inf)))
+    return bool(np.isinf(greatest(dtype)))
 
 
 def _signed_infinity(name: str, value: float, what: str) -> Any:
@@ -73,7 +73,7 @@ def _signed_infinity(name: str, value: float, what: str) -> Any:
         aval = type_of(name, x)
         if dtypes.is_complex(aval.dtype):
             raise ValueError(f"{name} is not defined for complex numbers")
-        if not dtypes.is_inexact(aval.dtype) or not _has_infinity(aval.dtype):
+        if not aval.is_inexact or not _has_infinity(aval.dtype):
             return _constant_bool(x, False)
         return o.eq(x, aval.dtype.type(value))
 

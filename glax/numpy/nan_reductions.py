@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 
 from .._promotion import named, scalar_literal, type_of
-from ..ir import dtypes
 from ..ir import ops as o
+from ..ir.limits import greatest, least
 from . import reductions
 from .logic import isnan
-from .reductions import _extreme_value, as_array_of
+from .reductions import as_array_of
 from .selection import as_bool, choose_between
 
 
 def _replaced(name: str, a: Any, value: Any) -> Any:
     """a with NaN replaced by a value."""
     a = as_array_of(name, a)
-    if not dtypes.is_inexact(a.aval.dtype):
+    if not a.aval.is_inexact:
         return a
     return choose_between(name, isnan(a), scalar_literal(value, a.aval.dtype, a.aval.weak_type), a)
 
@@ -59,10 +59,10 @@ nancumprod = _cumulative("nancumprod", reductions.cumprod, 1)
 def _extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
     def reduction(a, axis=None, out=None, keepdims=False, initial=None, where=None):
         a = as_array_of(name, a)
-        if not dtypes.is_inexact(a.aval.dtype):
+        if not a.aval.is_inexact:
             return function(a, axis, out, keepdims, initial, where)
-        result = function(_replaced(name, a, _extreme_value(a.aval.dtype, not largest)), axis, out, keepdims, initial,
-                          where)
+        start = (least if largest else greatest)(a.aval.dtype)
+        result = function(_replaced(name, a, start), axis, out, keepdims, initial, where)
         if initial is not None:
             return result
         none = reductions.all(isnan(a), axis, keepdims=keepdims)
@@ -79,9 +79,10 @@ nanmin = _extreme("nanmin", reductions.min, False)
 def _arg_extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
     def reduction(a, axis=None, out=None, keepdims=False):
         a = as_array_of(name, a)
-        if not dtypes.is_inexact(a.aval.dtype):
+        if not a.aval.is_inexact:
             return function(a, axis, out, keepdims)
-        result = function(_replaced(name, a, _extreme_value(a.aval.dtype, not largest)), axis, out, keepdims)
+        start = (least if largest else greatest)(a.aval.dtype)
+        result = function(_replaced(name, a, start), axis, out, keepdims)
         none = reductions.all(isnan(a), axis, keepdims=keepdims)
         return choose_between(name, none, result.aval.dtype.type(-1), result)
 
@@ -101,7 +102,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
     >>> xp.nanmean(xp.array([1.0, xp.nan, 3.0]))
     Array(2., dtype=float32)
     """
-    if not dtypes.is_inexact(type_of("nanmean", a).dtype):
+    if not type_of("nanmean", a).is_inexact:
         return reductions.mean(a, axis, dtype, out, keepdims, where=where)
     return reductions.mean(_replaced("nanmean", a, 0), axis, dtype, out, keepdims, where=_both("nanmean", a, where))
 
@@ -109,7 +110,7 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False,
            where: Any = None, *, mean: Any = None, correction: int | float | None = None) -> Any:
     """The variance of the elements that are not NaN; NaN where there are no more of them than ddof."""
-    if not dtypes.is_inexact(type_of("nanvar", a).dtype):
+    if not type_of("nanvar", a).is_inexact:
         return reductions.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     return reductions.var(_replaced("nanvar", a, 0), axis, dtype, out, ddof, keepdims, where=_both("nanvar", a, where),
                           mean=mean, correction=correction)

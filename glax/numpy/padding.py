@@ -127,7 +127,7 @@ def _pad_statistic(x: Any, widths: Sequence[tuple[int, int]], mode: str, stat_le
             k = n if lengths is None else builtins.min(lengths[d][side], n)
             chosen = np.arange(k) if side == 0 else np.arange(n - k, n)
             value = function(take(x, chosen, axis=d), axis=d, keepdims=True)
-            if dtypes.is_integer(dtype) and dtypes.is_inexact(value.aval.dtype):
+            if dtypes.is_integer(dtype) and value.aval.is_inexact:
                 value = o.round_(value, 1)
             shape = tuple(width if i == d else m for i, m in enumerate(x.aval.shape))
             parts.append(o.broadcast(strong(value, dtype), shape))

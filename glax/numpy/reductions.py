@@ -23,6 +23,7 @@ from .._promotion import (
 )
 from ..ir import Tracer, bind, dtypes
 from ..ir import ops as o
+from ..ir.limits import greatest, least
 from ..ir.operation import Operation
 from ..lower import Array
 from .creation import asarray
@@ -112,16 +113,6 @@ sum = _accumulation("sum", o.ReduceSum, 0, o.add, "sum")
 prod = _accumulation("prod", o.ReduceProd, 1, o.mul, "product")
 
 
-def _extreme_value(dtype: np.dtype, largest: bool) -> Any:
-    kind = dtypes.kind(dtype)
-    if kind == "b":
-        return largest
-    if kind in "iu":
-        limits = dtypes.iinfo(dtype)
-        return int(limits.max if largest else limits.min)
-    return np.inf if largest else -np.inf
-
-
 def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what: str, largest: bool) -> Any:
     """max or min."""
     def function(a, axis=None, out=None, keepdims=False, initial=None, where=None):
@@ -134,7 +125,7 @@ def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what
         if where is not None:
             if initial is None:
                 raise ValueError(f"{name} has no value for no elements, so with where= an initial= is needed")
-            a = _masked(name, a, where, scalar_literal(_extreme_value(dtype, not largest), dtype))
+            a = _masked(name, a, where, scalar_literal((least if largest else greatest)(dtype), dtype))
         shape = shape_of(a)
         axes = canonical_axes(axis, len(shape), name)
         if initial is None and builtins.any(shape[d] == 0 for d in axes):

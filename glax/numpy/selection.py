@@ -146,7 +146,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     aval = type_of("nan_to_num", x)
     if dtypes.is_complex(aval.dtype):
         return o.complex_(*[nan_to_num(part(x), copy, nan, posinf, neginf) for part in (o.real, o.imag)])
-    if not dtypes.is_inexact(aval.dtype):
+    if not aval.is_inexact:
         return as_array(x)
     limits = dtypes.finfo(aval.dtype)
     posinf = limits.max if posinf is None else posinf

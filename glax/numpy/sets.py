@@ -44,7 +44,7 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     x = o.reshape(x, (x.aval.size,)) if axis is None else moveaxis(x, flat_axis, 0)
     if size is None:
         from .._tracer_conversions import concretized
-        value = concretized(x, "unique: ar (give size= to stage it)") if type(x) is Tracer else np.asarray(x)
+        value = concretized(x, "unique's ar (give size= to stage it)") if type(x) is Tracer else np.asarray(x)
         found, first, inverse, counts = np.unique(value, True, True, True, axis=None if axis is None else 0,
                                                   equal_nan=equal_nan)
         parts = [asarray(found), *(asarray(p.reshape(-1).astype(INT(int))) for p in (first, inverse, counts))]
@@ -72,7 +72,7 @@ def _unique_of_size(x: Any, size: int, fill_value: Any, equal_nan: bool) -> list
     new = None
     for key in ordered:
         differs = o.ne(key[1:], key[:-1])
-        if equal_nan and dtypes.is_inexact(key.aval.dtype):
+        if equal_nan and key.aval.is_inexact:
             differs = o.and_(differs, o.not_(o.and_(isnan(key[1:]), isnan(key[:-1]))))
         new = differs if new is None else o.or_(new, differs)
     starts = concatenate([asarray(np.ones(1, bool)), new])

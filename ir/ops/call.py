@@ -10,6 +10,8 @@ from ..operation import Operation, abstract_eval, expand_rule, operation
 from ..staging import bind
 from ..types import ShapedArray
 
+__all__ = ["Jit", "jit_call"]
+
 
 @operation
 class Jit(Operation):
@@ -50,4 +52,5 @@ def _expand_jit(op: Jit, *avals: ShapedArray) -> Jaxpr:
 
 def jit_call(jaxpr: Jaxpr, operands: list[Any], function_name: str = "fn", donated: tuple[int, ...] = (),
              inline: bool = False) -> list[Any]:
+    """The results of a program applied to operands, as one equation, which is compiled as a whole where it is run."""
     return bind(Jit(jaxpr, donated, inline, function_name), *operands)

@@ -10,6 +10,8 @@ from ..staging import bind
 from ..types import ShapedArray
 from .call import require_call_types
 
+__all__ = ["Checkpoint", "Name", "named"]
+
 
 @operation
 class Checkpoint(Operation):
@@ -60,4 +62,5 @@ def _type_of_name(op: Name, x: ShapedArray) -> ShapedArray:
 
 
 def named(x: Any, label: str) -> Any:
+    """x, with a name by which the policy of a checkpoint knows it."""
     return bind(Name(label), x)

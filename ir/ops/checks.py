@@ -10,6 +10,8 @@ import numpy as np
 from ..operation import Operation, abstract_eval, operation
 from ..types import Effect, ShapedArray
 
+__all__ = ["Check", "CheckEffect"]
+
 _BOOL = np.dtype(bool)
 
 

@@ -13,6 +13,8 @@ from ..staging import bind
 from ..types import NO_EFFECTS, Effect, ShapedArray, shaped_array
 from .call import require_call_types
 
+__all__ = ["Cond", "Scan", "While", "cond", "scan", "while_loop"]
+
 
 def joined_effects(programs: Iterable[Jaxpr]) -> frozenset[Effect]:
     """The effects that any of the programs has."""
@@ -134,15 +136,41 @@ def _type_of_scan(op: Scan, *avals: ShapedArray) -> list[ShapedArray]:
 
 
 def cond(branches: Sequence[Jaxpr], index: Any, operands: Sequence[Any]) -> list[Any]:
+    """The results of the branch at an index, an int32 scalar, applied to operands; all branches take and give the same
+    types.
+    """
     return bind(Cond(tuple(branches)), index, *operands)
 
 
 def while_loop(cond_jaxpr: Jaxpr, body_jaxpr: Jaxpr, cond_consts: Sequence[Any], body_consts: Sequence[Any],
                carry: Sequence[Any]) -> list[Any]:
+    """The carry after body_jaxpr was applied to it for as long as cond_jaxpr says so, each with its own constants
+    before it.
+    """
     op = While(cond_jaxpr, body_jaxpr, len(cond_consts), len(body_consts))
     return bind(op, *cond_consts, *body_consts, *carry)
 
 
 def scan(jaxpr: Jaxpr, length: int, consts: Sequence[Any], carry: Sequence[Any], xs: Sequence[Any],
          reverse: bool = False, unroll: int = 1) -> list[Any]:
+    """A program applied to each of the slices of xs along their leading axis, with a carry from step to step.
+
+    Args:
+        jaxpr: from constants, carry and a slice of each of xs, to the next carry and a slice of each further result.
+        length: the size of the leading axis.
+        consts: values that every step is given.
+        carry: the initial carry.
+        xs: arrays with a leading axis of that length.
+        reverse: whether to go from the last slice to the first.
+        unroll: how many steps are written out in each turn of the compiled loop.
+
+    Returns:
+        The last carry, and then the further results, stacked along a leading axis.
+
+    >>> from glax.ir import ShapedArray, ops, parse, stage
+    >>> step = parse("{ lambda ; a:f32[] b:f32[]. let c:f32[] = add a b in (c, c) }")
+    >>> avals = [ShapedArray((), "float32"), ShapedArray((5,), "float32")]
+    >>> stage(lambda total, xs: ops.scan(step, 5, [], [total], [xs]), avals)[0].out_avals
+    [ShapedArray(float32[]), ShapedArray(float32[5])]
+    """
     return bind(Scan(jaxpr, length, reverse, len(consts), len(carry), unroll), *consts, *carry, *xs)

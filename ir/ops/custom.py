@@ -12,10 +12,14 @@ from typing import NoReturn
 from ..functions import PythonFunction
 from ..jaxpr import Jaxpr
 from ..operation import Operation, abstract_eval, expand_rule, operation
+from ..parameters import register_parameter_class
 from ..types import ShapedArray
 from .call import require_call_types
 
+__all__ = ["CustomJvpCall", "CustomVjpCall", "CustomVmapCall", "LinearCall", "Recursive", "RuleFailure"]
 
+
+@register_parameter_class
 @dataclass(frozen=True, slots=True)
 class Recursive:
     """In the place of a rule within a rule: the rules of the call that many rules further out, 0 being the nearest."""
@@ -23,6 +27,7 @@ class Recursive:
     depth: int
 
 
+@register_parameter_class
 @dataclass(frozen=True)
 class RuleFailure:
     """In the place of a rule that could not be staged: using it raises what staging it raised.

@@ -11,6 +11,11 @@ from ..functions import PythonFunction
 from ..operation import Operation, abstract_eval, operation
 from ..types import Effect, ShapedArray, shaped_array
 
+__all__ = [
+    "DebugCallback", "DebugEffect", "DebugPrint", "HostCall", "IOEffect", "IoCallback", "OrderedDebugEffect",
+    "OrderedIOEffect", "PureCallback", "ResultCall",
+]
+
 TOKEN = shaped_array((), np.dtype(np.int32))
 
 

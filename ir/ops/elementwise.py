@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, ClassVar
 
@@ -12,7 +13,24 @@ from ..jaxpr import Jaxpr, Literal
 from ..operation import Operation, abstract_eval, expand_rule, operation
 from ..staging import aval_of, bind, stage
 from ..types import ShapedArray, shaped_array
-from .typing import common_elementwise_shape, kind_of, require_kind, require_same_dtype
+from .typing import KIND_NAMES, common_elementwise_shape, kind_of, require_kind, require_same_dtype
+
+__all__ = [
+    "Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Binary", "BitcastConvertType",
+    "Cbrt", "Ceil", "Clamp", "Clz", "Comparison", "Complex", "Conj", "ConvertElementType", "Cos", "Cosh", "Digamma",
+    "Div", "Elementwise", "Eq", "Erf", "ErfInv", "Erfc", "Exp", "Exp2", "Expm1", "Floor", "Ge", "Gt", "Imag",
+    "IntegerPow", "IsFinite", "Le", "Lgamma", "Log", "Log1p", "Logaddexp", "Logistic", "Lt", "Max", "Min", "Mul", "Ne",
+    "Neg", "Nextafter", "Not", "OptimizationBarrier", "Or", "Polygamma", "PopulationCount", "Pow", "Real",
+    "ReducePrecision", "Rem", "Round", "Rsqrt", "SelectN", "ShiftLeft", "ShiftRightArithmetic", "ShiftRightLogical",
+    "Sign", "Sin", "Sinh", "Sqrt", "Square", "StopGradient", "Sub", "Tan", "Tanh", "Unary", "Xor", "abs_", "acos",
+    "acosh", "add", "and_", "asin", "asinh", "atan", "atan2", "atanh", "bitcast_convert_type", "cbrt", "ceil", "clamp",
+    "clz", "complex_", "conj", "convert_element_type", "cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc",
+    "exp", "exp2", "expm1", "floor", "ge", "gt", "imag", "integer_pow", "is_finite", "le", "lgamma", "log", "log1p",
+    "logaddexp", "logistic", "lt", "max_", "min_", "mul", "ne", "neg", "nextafter", "not_", "number",
+    "optimization_barrier", "or_", "polygamma", "population_count", "pow_", "real", "reduce_precision", "rem", "round_",
+    "rsqrt", "select_n", "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt",
+    "square", "stop_gradient", "sub", "tan", "tanh", "xor",
+]
 
 
 class Elementwise(Operation):
@@ -29,14 +47,20 @@ class Elementwise(Operation):
 
 
 class Unary(Elementwise):
+    """Base of the elementwise operations of one operand."""
+
     __slots__ = ()
 
 
 class Binary(Elementwise):
+    """Base of the elementwise operations of two operands, which have the same dtype."""
+
     __slots__ = ()
 
 
 class Comparison(Binary):
+    """Base of the comparisons, whose result is bool."""
+
     __slots__ = ()
     accepts = "biufc"
     result = "bool"
@@ -107,18 +131,18 @@ Log1p = _unary("log1p", "fc", doc="log(1 + x), accurate near 0")
 Sqrt = _unary("sqrt", "fc", doc="square root")
 Rsqrt = _unary("rsqrt", "fc", doc="1 / sqrt(x)")
 Cbrt = _unary("cbrt", "f", doc="real cube root")
-Sin = _unary("sin", "fc")
-Cos = _unary("cos", "fc")
-Tan = _unary("tan", "fc")
-Asin = _unary("asin", "fc")
-Acos = _unary("acos", "fc")
-Atan = _unary("atan", "fc")
-Sinh = _unary("sinh", "fc")
-Cosh = _unary("cosh", "fc")
-Tanh = _unary("tanh", "fc")
-Asinh = _unary("asinh", "fc")
-Acosh = _unary("acosh", "fc")
-Atanh = _unary("atanh", "fc")
+Sin = _unary("sin", "fc", doc="sine of x, in radians")
+Cos = _unary("cos", "fc", doc="cosine of x, in radians")
+Tan = _unary("tan", "fc", doc="tangent of x, in radians")
+Asin = _unary("asin", "fc", doc="the angle in radians whose sine is x")
+Acos = _unary("acos", "fc", doc="the angle in radians whose cosine is x")
+Atan = _unary("atan", "fc", doc="the angle in radians whose tangent is x")
+Sinh = _unary("sinh", "fc", doc="hyperbolic sine")
+Cosh = _unary("cosh", "fc", doc="hyperbolic cosine")
+Tanh = _unary("tanh", "fc", doc="hyperbolic tangent")
+Asinh = _unary("asinh", "fc", doc="inverse of sinh")
+Acosh = _unary("acosh", "fc", doc="inverse of cosh")
+Atanh = _unary("atanh", "fc", doc="inverse of tanh")
 Logistic = _unary("logistic", "fc", doc="1 / (1 + exp(-x))")
 Erf = _unary("erf", "f", doc="error function")
 Erfc = _unary("erfc", "f", doc="1 - erf(x), accurate for large x")
@@ -136,9 +160,9 @@ Square = _unary("square", "iufc", doc="x * x")
 StopGradient = _unary("stop_gradient", "biufc", doc="x, with a derivative of zero")
 OptimizationBarrier = _unary("optimization_barrier", "biufc", doc="x; the compiler moves nothing across")
 
-Add = _binary("add", "iufcb")
-Sub = _binary("sub", "iufc")
-Mul = _binary("mul", "iufcb")
+Add = _binary("add", "iufcb", "x + y; logical or for bool")
+Sub = _binary("sub", "iufc", "x - y")
+Mul = _binary("mul", "iufcb", "x * y; logical and for bool")
 Div = _binary("div", "iufc", "x / y; for integers rounded towards zero")
 Rem = _binary("rem", "iuf", "the remainder of x / y, with the sign of x")
 Max = _binary("max", "iufcb", "the larger; complex numbers compare by real, then imaginary part; NaN wins")
@@ -151,12 +175,12 @@ Xor = _binary("xor", "biu", "bitwise, or logical for bool")
 ShiftLeft = _binary("shift_left", "iu", "zero when shifted by the width or more")
 ShiftRightArithmetic = _binary("shift_right_arithmetic", "iu", "copies of the sign come in from the left")
 ShiftRightLogical = _binary("shift_right_logical", "iu", "zeros come in from the left")
-Eq = _binary("eq", "biufc", base=Comparison)
-Ne = _binary("ne", "biufc", base=Comparison)
-Lt = _binary("lt", "biuf", base=Comparison)
-Le = _binary("le", "biuf", base=Comparison)
-Gt = _binary("gt", "biuf", base=Comparison)
-Ge = _binary("ge", "biuf", base=Comparison)
+Eq = _binary("eq", "biufc", "whether x equals y; NaN equals nothing", base=Comparison)
+Ne = _binary("ne", "biufc", "whether x differs from y", base=Comparison)
+Lt = _binary("lt", "biuf", "whether x is less than y", base=Comparison)
+Le = _binary("le", "biuf", "whether x is at most y", base=Comparison)
+Gt = _binary("gt", "biuf", "whether x is greater than y", base=Comparison)
+Ge = _binary("ge", "biuf", "whether x is at least y", base=Comparison)
 
 
 @operation
@@ -342,40 +366,55 @@ def number(value: complex, like: Any) -> Literal:
     return _weak_scalar(value, aval_of(like).dtype)
 
 
-neg, sign, floor, ceil, is_finite = (partial(bind, op()) for op in (Neg, Sign, Floor, Ceil, IsFinite))
-exp, exp2, expm1, log, log1p = (partial(bind, op()) for op in (Exp, Exp2, Expm1, Log, Log1p))
-sqrt, rsqrt, cbrt, square = (partial(bind, op()) for op in (Sqrt, Rsqrt, Cbrt, Square))
-sin, cos, tan, asin, acos, atan = (partial(bind, op()) for op in (Sin, Cos, Tan, Asin, Acos, Atan))
-sinh, cosh, tanh, asinh, acosh, atanh = (partial(bind, op()) for op in (Sinh, Cosh, Tanh, Asinh, Acosh, Atanh))
-logistic, erf, erfc, erf_inv = (partial(bind, op()) for op in (Logistic, Erf, Erfc, ErfInv))
-lgamma, digamma, polygamma = (partial(bind, op()) for op in (Lgamma, Digamma, Polygamma))
-abs_, not_, real, imag, conj = (partial(bind, op()) for op in (Abs, Not, Real, Imag, Conj))
-population_count, clz = partial(bind, PopulationCount()), partial(bind, Clz())
-stop_gradient, optimization_barrier = partial(bind, StopGradient()), partial(bind, OptimizationBarrier())
-add, sub, mul, div, rem, pow_ = (partial(bind, op()) for op in (Add, Sub, Mul, Div, Rem, Pow))
-max_, min_, atan2, nextafter = (partial(bind, op()) for op in (Max, Min, Atan2, Nextafter))
-and_, or_, xor, complex_ = (partial(bind, op()) for op in (And, Or, Xor, Complex))
+def _function(kind: type[Elementwise], operands: str = "") -> Callable[..., Any]:
+    """The function that applies an operation of no parameters, with a docstring: help() shows it in partial's place."""
+    function = partial(bind, kind())
+    operands = operands or ("x, y" if issubclass(kind, Binary) else "x")
+    function.__doc__ = (f"{kind.name}({operands}): {kind.__doc__}\n\nIt is elementwise, for operands of kind "
+                        f"{', '.join([KIND_NAMES[letter] for letter in kind.accepts])}.")
+    return function
+
+
+neg, sign, floor, ceil, is_finite = (_function(op) for op in (Neg, Sign, Floor, Ceil, IsFinite))
+exp, exp2, expm1, log, log1p = (_function(op) for op in (Exp, Exp2, Expm1, Log, Log1p))
+sqrt, rsqrt, cbrt, square = (_function(op) for op in (Sqrt, Rsqrt, Cbrt, Square))
+sin, cos, tan, asin, acos, atan = (_function(op) for op in (Sin, Cos, Tan, Asin, Acos, Atan))
+sinh, cosh, tanh, asinh, acosh, atanh = (_function(op) for op in (Sinh, Cosh, Tanh, Asinh, Acosh, Atanh))
+logistic, erf, erfc, erf_inv = (_function(op) for op in (Logistic, Erf, Erfc, ErfInv))
+lgamma, digamma, polygamma = _function(Lgamma), _function(Digamma), _function(Polygamma, "m, x")
+abs_, not_, real, imag, conj = (_function(op) for op in (Abs, Not, Real, Imag, Conj))
+population_count, clz = _function(PopulationCount), _function(Clz)
+stop_gradient, optimization_barrier = _function(StopGradient), _function(OptimizationBarrier)
+add, sub, mul, div, rem, pow_ = (_function(op) for op in (Add, Sub, Mul, Div, Rem, Pow))
+max_, min_, nextafter, atan2 = _function(Max), _function(Min), _function(Nextafter), _function(Atan2, "y, x")
+and_, or_, xor, complex_ = (_function(op) for op in (And, Or, Xor, Complex))
 shift_left, shift_right_arithmetic, shift_right_logical = (
-    partial(bind, op()) for op in (ShiftLeft, ShiftRightArithmetic, ShiftRightLogical))
-eq, ne, lt, le, gt, ge = (partial(bind, op()) for op in (Eq, Ne, Lt, Le, Gt, Ge))
-select_n, clamp, logaddexp = partial(bind, SelectN()), partial(bind, Clamp()), partial(bind, Logaddexp())
+    _function(op) for op in (ShiftLeft, ShiftRightArithmetic, ShiftRightLogical))
+eq, ne, lt, le, gt, ge = (_function(op) for op in (Eq, Ne, Lt, Le, Gt, Ge))
+select_n, clamp, logaddexp = (
+    _function(SelectN, "which, *cases"), _function(Clamp, "low, x, high"), _function(Logaddexp))
 
 
 def integer_pow(x, y: int):
+    """x to the power of a fixed integer, elementwise."""
     return bind(IntegerPow(y), x)
 
 
 def round_(x, rounding_method: int = 0):
+    """The integer nearest to x, elementwise; halves go away from zero (rounding_method 0) or to even (1)."""
     return bind(Round(rounding_method), x)
 
 
 def convert_element_type(x, new_dtype, weak_type: bool = False):
+    """x converted to a dtype, which is weak (gives way to other dtypes in arithmetic) if so asked."""
     return bind(ConvertElementType(np.dtype(new_dtype), weak_type), x)
 
 
 def bitcast_convert_type(x, new_dtype):
+    """The bits of x read as another dtype; a narrower one adds a last dimension, and a wider one takes it away."""
     return bind(BitcastConvertType(np.dtype(new_dtype)), x)
 
 
 def reduce_precision(x, exponent_bits: int, mantissa_bits: int):
+    """x rounded to a float format of so many bits of exponent and mantissa, kept in its dtype."""
     return bind(ReducePrecision(exponent_bits, mantissa_bits), x)

@@ -9,6 +9,8 @@ from ..operation import Operation, abstract_eval, expand_rule, operation
 from ..types import ShapedArray
 from .call import require_call_types
 
+__all__ = ["LinearSolve"]
+
 
 @operation
 class LinearSolve(Operation):

@@ -8,11 +8,19 @@ from enum import Enum
 from typing import Any
 
 from ..operation import Operation, abstract_eval, operation
+from ..parameters import register_parameter_class
 from ..staging import bind
 from ..types import ShapedArray, shaped_array
 from .typing import kind_of, require_axes, require_same_dtype
 
+__all__ = [
+    "DynamicSlice", "DynamicUpdateSlice", "Gather", "GatherDimensionNumbers", "GatherScatterMode", "Scatter",
+    "ScatterAdd", "ScatterBase", "ScatterDimensionNumbers", "ScatterMax", "ScatterMin", "ScatterMul", "dynamic_slice",
+    "dynamic_update_slice", "gather", "scatter",
+]
 
+
+@register_parameter_class
 class GatherScatterMode(Enum):
     """What happens at an index out of bounds.
 
@@ -25,6 +33,7 @@ class GatherScatterMode(Enum):
     PROMISE_IN_BOUNDS = "promise_in_bounds"
 
 
+@register_parameter_class
 @dataclass(frozen=True, slots=True)
 class GatherDimensionNumbers:
     """How gather reads its operand (the terms are those of the StableHLO specification, ``gather``).
@@ -45,6 +54,7 @@ class GatherDimensionNumbers:
     start_indices_batching_dims: tuple[int, ...] = ()
 
 
+@register_parameter_class
 @dataclass(frozen=True, slots=True)
 class ScatterDimensionNumbers:
     """How scatter writes its updates (the terms are those of the StableHLO specification, ``scatter``).
@@ -228,6 +238,8 @@ class Scatter(ScatterBase):
 
 @operation
 class ScatterAdd(ScatterBase):
+    """Updates are added to elements."""
+
     name = "scatter_add"
     dimension_numbers: ScatterDimensionNumbers
     indices_are_sorted: bool = False
@@ -237,6 +249,8 @@ class ScatterAdd(ScatterBase):
 
 @operation
 class ScatterMul(ScatterBase):
+    """Elements are multiplied by updates."""
+
     name = "scatter_mul"
     dimension_numbers: ScatterDimensionNumbers
     indices_are_sorted: bool = False
@@ -246,6 +260,8 @@ class ScatterMul(ScatterBase):
 
 @operation
 class ScatterMin(ScatterBase):
+    """Elements become the smaller of themselves and the updates."""
+
     name = "scatter_min"
     dimension_numbers: ScatterDimensionNumbers
     indices_are_sorted: bool = False
@@ -255,6 +271,8 @@ class ScatterMin(ScatterBase):
 
 @operation
 class ScatterMax(ScatterBase):
+    """Elements become the larger of themselves and the updates."""
+
     name = "scatter_max"
     dimension_numbers: ScatterDimensionNumbers
     indices_are_sorted: bool = False
@@ -263,16 +281,38 @@ class ScatterMax(ScatterBase):
 
 
 def dynamic_slice(x: Any, starts: Sequence[Any], slice_sizes: Sequence[int]) -> Any:
+    """The slice of x of fixed sizes at integer scalars starts, one a dimension, moved back where it would reach beyond
+    x.
+    """
     return bind(DynamicSlice(tuple(slice_sizes)), x, *starts)
 
 
 def dynamic_update_slice(x: Any, update: Any, starts: Sequence[Any]) -> Any:
+    """x with the slice at integer scalars starts, one a dimension, replaced by update; starts as in dynamic_slice."""
     return bind(DynamicUpdateSlice(), x, update, *starts)
 
 
 def gather(x: Any, indices: Any, dimension_numbers: GatherDimensionNumbers, slice_sizes: Sequence[int],
            indices_are_sorted: bool = False, unique_indices: bool = False,
            mode: GatherScatterMode = GatherScatterMode.PROMISE_IN_BOUNDS, fill_value: Any = None) -> Any:
+    """Slices of x at index vectors, the rows of indices.
+
+    Args:
+        x: the array to read.
+        indices: integers; the last dimension holds the index vectors.
+        dimension_numbers: which dimensions of x, indices and result belong together.
+        slice_sizes: the size of the slices, for each dimension of x.
+        indices_are_sorted: promise that the index vectors come in rising order.
+        unique_indices: promise that no two index vectors are equal.
+        mode: what happens at an index out of bounds.
+        fill_value: what FILL_OR_DROP gives there; None for NaN, or what stands in for it in other dtypes.
+
+    >>> from glax.ir import ShapedArray, ops, stage
+    >>> numbers = ops.GatherDimensionNumbers(offset_dims=(1,), collapsed_slice_dims=(0,), start_index_map=(0,))
+    >>> avals = [ShapedArray((5, 3), "float32"), ShapedArray((2, 1), "int32")]
+    >>> stage(lambda x, rows: [ops.gather(x, rows, numbers, (1, 3))], avals)[0].out_avals
+    [ShapedArray(float32[2,3])]
+    """
     op = Gather(dimension_numbers, tuple(slice_sizes), indices_are_sorted, unique_indices, mode, fill_value)
     return bind(op, x, indices)
 
@@ -280,4 +320,16 @@ def gather(x: Any, indices: Any, dimension_numbers: GatherDimensionNumbers, slic
 def scatter(kind: type[ScatterBase], x: Any, indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers,
             indices_are_sorted: bool = False, unique_indices: bool = False,
             mode: GatherScatterMode = GatherScatterMode.FILL_OR_DROP) -> Any:
+    """x with windows of updates combined with it at index vectors, the rows of indices.
+
+    Args:
+        kind: how they are combined: Scatter (replace), ScatterAdd, ScatterMul, ScatterMin or ScatterMax.
+        x: the array to start from.
+        indices: integers; the last dimension holds the index vectors.
+        updates: an array of x's dtype.
+        dimension_numbers: which dimensions of x, indices and updates belong together.
+        indices_are_sorted: promise that the index vectors come in rising order.
+        unique_indices: promise that no two index vectors are equal.
+        mode: what happens at an index out of bounds.
+    """
     return bind(kind(dimension_numbers, indices_are_sorted, unique_indices, mode), x, indices, updates)

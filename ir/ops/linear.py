@@ -11,6 +11,8 @@ from ..staging import bind
 from ..types import ShapedArray, shaped_array
 from .typing import require_axes, require_same_dtype
 
+__all__ = ["DotGeneral", "dot_general"]
+
 
 @operation
 class DotGeneral(Operation):
@@ -46,4 +48,18 @@ def _type_of_dot_general(op: DotGeneral, lhs: ShapedArray, rhs: ShapedArray) -> 
 
 def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any, precision: str | None = None,
                 preferred_element_type: np.dtype | None = None) -> Any:
+    """Products of elements of lhs and rhs, summed over contracting dimensions, for each index of batch dimensions.
+
+    Args:
+        lhs: an array.
+        rhs: an array of the same dtype.
+        dimension_numbers: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), four tuples of dimensions.
+        precision: how accurately to multiply; None leaves it to the compiler.
+        preferred_element_type: the dtype of the result; that of the operands by default.
+
+    >>> from glax.ir import ShapedArray, ops, stage
+    >>> avals = [ShapedArray((2, 3), "float32"), ShapedArray((3, 4), "float32")]
+    >>> stage(lambda x, y: [ops.dot_general(x, y, (((1,), (0,)), ((), ())))], avals)[0].out_avals
+    [ShapedArray(float32[2,4])]
+    """
     return bind(DotGeneral(dimension_numbers, precision, preferred_element_type), lhs, rhs)

@@ -15,6 +15,8 @@ from .elementwise import add, or_, shift_left, shift_right_logical, xor
 from .shape import broadcast
 from .typing import common_elementwise_shape
 
+__all__ = ["Threefry2x32", "threefry2x32"]
+
 UINT32 = np.dtype(np.uint32)
 
 # The cipher is of 20 rounds, in groups of four. Groups take turns at two rows of rotations, and after each the key is
@@ -65,4 +67,7 @@ def _expand_threefry(op: Threefry2x32, *avals: ShapedArray) -> Jaxpr:
 
 
 def threefry2x32(k0: Any, k1: Any, x0: Any, x1: Any) -> Sequence[Any]:
+    """Two words of random bits from two of a key, k0 and k1, and two of a counter, x0 and x1, elementwise; all are
+    uint32.
+    """
     return bind(Threefry2x32(), k0, k1, x0, x1)

@@ -13,6 +13,13 @@ from ..staging import bind
 from ..types import ShapedArray, shaped_array
 from .typing import require_axes, require_kind
 
+__all__ = [
+    "ArgReduction", "Argmax", "Argmin", "AxesReduction", "Cumlogsumexp", "Cummax", "Cummin", "Cumprod", "Cumsum",
+    "Cumulative", "Reduce", "ReduceAnd", "ReduceMax", "ReduceMin", "ReduceOr", "ReduceProd", "ReduceSum", "ReduceXor",
+    "Sort", "TopK", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_and",
+    "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "sort", "top_k",
+]
+
 
 def _without(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for d, n in enumerate(shape) if d not in axes)
@@ -35,12 +42,16 @@ def _type_of_reduction(op: AxesReduction, x: ShapedArray) -> ShapedArray:
 
 @operation
 class ReduceSum(AxesReduction):
+    """The sum over axes; 0 of no elements."""
+
     name = "reduce_sum"
     axes: tuple[int, ...]
 
 
 @operation
 class ReduceProd(AxesReduction):
+    """The product over axes; 1 of no elements."""
+
     name = "reduce_prod"
     axes: tuple[int, ...]
 
@@ -65,6 +76,8 @@ class ReduceMin(AxesReduction):
 
 @operation
 class ReduceAnd(AxesReduction):
+    """The bitwise (for bool, logical) and over axes."""
+
     name = "reduce_and"
     accepts = "biu"
     axes: tuple[int, ...]
@@ -72,6 +85,8 @@ class ReduceAnd(AxesReduction):
 
 @operation
 class ReduceOr(AxesReduction):
+    """The bitwise (for bool, logical) or over axes."""
+
     name = "reduce_or"
     accepts = "biu"
     axes: tuple[int, ...]
@@ -79,6 +94,8 @@ class ReduceOr(AxesReduction):
 
 @operation
 class ReduceXor(AxesReduction):
+    """The bitwise (for bool, logical) exclusive or over axes."""
+
     name = "reduce_xor"
     accepts = "biu"
     axes: tuple[int, ...]
@@ -94,6 +111,8 @@ class ArgReduction(Operation):
 
 @operation
 class Argmax(ArgReduction):
+    """The index of the first largest element along an axis; NaN is the largest."""
+
     name = "argmax"
     axis: int
     index_dtype: np.dtype
@@ -101,6 +120,8 @@ class Argmax(ArgReduction):
 
 @operation
 class Argmin(ArgReduction):
+    """The index of the first smallest element along an axis; NaN is the smallest."""
+
     name = "argmin"
     axis: int
     index_dtype: np.dtype
@@ -162,6 +183,8 @@ def _type_of_cumulative(op: Cumulative, x: ShapedArray) -> ShapedArray:
 
 @operation
 class Cumsum(Cumulative):
+    """Sums of all elements up to each along an axis, or from each on (reverse)."""
+
     name = "cumsum"
     axis: int
     reverse: bool
@@ -169,6 +192,8 @@ class Cumsum(Cumulative):
 
 @operation
 class Cumprod(Cumulative):
+    """Products of all elements up to each along an axis, or from each on (reverse)."""
+
     name = "cumprod"
     axis: int
     reverse: bool
@@ -176,6 +201,8 @@ class Cumprod(Cumulative):
 
 @operation
 class Cummax(Cumulative):
+    """The largest of all elements up to each along an axis, or from each on (reverse)."""
+
     name = "cummax"
     accepts = "biuf"
     axis: int
@@ -184,6 +211,8 @@ class Cummax(Cumulative):
 
 @operation
 class Cummin(Cumulative):
+    """The smallest of all elements up to each along an axis, or from each on (reverse)."""
+
     name = "cummin"
     accepts = "biuf"
     axis: int
@@ -192,6 +221,8 @@ class Cummin(Cumulative):
 
 @operation
 class Cumlogsumexp(Cumulative):
+    """The logarithms of the sums of exponentials up to each along an axis, or from each on (reverse)."""
+
     name = "cumlogsumexp"
     accepts = "f"
     axis: int
@@ -241,60 +272,84 @@ def _type_of_top_k(op: TopK, x: ShapedArray) -> list[ShapedArray]:
 
 
 def reduce_sum(x: Any, axes: Sequence[int]) -> Any:
+    """The sum of x over axes, which the result does not have; x itself where there are none.
+
+    >>> from glax.ir import ShapedArray, ops, stage
+    >>> stage(lambda x: [ops.reduce_sum(x, (0,))], [ShapedArray((2, 3), "float32")])[0]
+    { lambda ; a:f32[2,3]. let b:f32[3] = reduce_sum[axes=(0,)] a in (b,) }
+    """
     return bind(ReduceSum(tuple(axes)), x) if axes else x
 
 
 def reduce_prod(x: Any, axes: Sequence[int]) -> Any:
+    """The product of x over axes, which the result does not have."""
     return bind(ReduceProd(tuple(axes)), x)
 
 
 def reduce_max(x: Any, axes: Sequence[int]) -> Any:
+    """The largest element of x over axes, which the result does not have; NaN wins."""
     return bind(ReduceMax(tuple(axes)), x)
 
 
 def reduce_min(x: Any, axes: Sequence[int]) -> Any:
+    """The smallest element of x over axes, which the result does not have; NaN wins."""
     return bind(ReduceMin(tuple(axes)), x)
 
 
 def reduce_and(x: Any, axes: Sequence[int]) -> Any:
+    """The bitwise (for bool, logical) and of x over axes, which the result does not have."""
     return bind(ReduceAnd(tuple(axes)), x)
 
 
 def reduce_or(x: Any, axes: Sequence[int]) -> Any:
+    """The bitwise (for bool, logical) or of x over axes, which the result does not have."""
     return bind(ReduceOr(tuple(axes)), x)
 
 
 def argmax(x: Any, axis: int, index_dtype: np.dtype) -> Any:
+    """The index, of a given dtype, of the first largest element of x along an axis; NaN is the largest."""
     return bind(Argmax(axis, np.dtype(index_dtype)), x)
 
 
 def argmin(x: Any, axis: int, index_dtype: np.dtype) -> Any:
+    """The index, of a given dtype, of the first smallest element of x along an axis; NaN is the smallest."""
     return bind(Argmin(axis, np.dtype(index_dtype)), x)
 
 
 def cumsum(x: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The sums of all elements of x up to each along an axis, or from each on (reverse); of x's shape."""
     return bind(Cumsum(axis, reverse), x)
 
 
 def cumprod(x: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The products of all elements of x up to each along an axis, or from each on (reverse); of x's shape."""
     return bind(Cumprod(axis, reverse), x)
 
 
 def cummax(x: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The largest of all elements of x up to each along an axis, or from each on (reverse); of x's shape."""
     return bind(Cummax(axis, reverse), x)
 
 
 def cummin(x: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The smallest of all elements of x up to each along an axis, or from each on (reverse); of x's shape."""
     return bind(Cummin(axis, reverse), x)
 
 
 def cumlogsumexp(x: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The logarithms of the sums of exponentials of x up to each along an axis, or from each on (reverse); of x's
+    shape.
+    """
     return bind(Cumlogsumexp(axis, reverse), x)
 
 
 def sort(operands: Sequence[Any], dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> list[Any]:
+    """Operands of one shape sorted together along a dimension, from 0, by the first num_keys of them; one list entry
+    each.
+    """
     return bind(Sort(dimension, is_stable, num_keys), *operands)
 
 
 def top_k(x: Any, k: int) -> list[Any]:
+    """The k largest elements of x along its last dimension, in falling order, and their int32 indices."""
     return bind(TopK(k), x)

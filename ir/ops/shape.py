@@ -13,6 +13,12 @@ from ..staging import aval_of, bind
 from ..types import ShapedArray, shaped_array
 from .typing import require_axes, require_same_dtype
 
+__all__ = [
+    "BroadcastInDim", "Concatenate", "Iota", "Pad", "Reshape", "Rev", "Slice", "Split", "Squeeze", "Transpose",
+    "broadcast", "broadcast_in_dim", "concatenate", "expand_dims", "full", "iota", "pad", "reshape", "rev", "slice_",
+    "split", "squeeze", "transpose",
+]
+
 
 @operation
 class BroadcastInDim(Operation):
@@ -210,6 +216,9 @@ def _type_of_split(op: Split, x: ShapedArray) -> list[ShapedArray]:
 
 
 def broadcast_in_dim(x: Any, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]) -> Any:
+    """x with its dimensions placed at broadcast_dimensions of a shape, repeated along new dimensions and those of size
+    1.
+    """
     return bind(BroadcastInDim(tuple(shape), tuple(broadcast_dimensions)), x)
 
 
@@ -227,15 +236,18 @@ def full(shape: tuple[int, ...], value: Any, dtype: np.dtype, weak_type: bool = 
 
 
 def reshape(x: Any, new_sizes: tuple[int, ...]) -> Any:
+    """The elements of x, in row-major order, in another shape; x itself where it has the shape already."""
     return x if aval_of(x).shape == tuple(new_sizes) else bind(Reshape(tuple(new_sizes)), x)
 
 
 def transpose(x: Any, permutation: tuple[int, ...]) -> Any:
+    """x with dimension permutation[i] as dimension i; x itself where the permutation changes nothing."""
     permutation = tuple(permutation)
     return x if permutation == tuple(range(len(permutation))) else bind(Transpose(permutation), x)
 
 
 def squeeze(x: Any, dimensions: tuple[int, ...]) -> Any:
+    """x without some of its dimensions of size 1; x itself where there are none to remove."""
     return bind(Squeeze(tuple(dimensions)), x) if dimensions else x
 
 
@@ -250,25 +262,33 @@ def expand_dims(x: Any, dimensions: tuple[int, ...]) -> Any:
 
 
 def concatenate(xs: list[Any], dimension: int) -> Any:
+    """Arrays of one dtype, equal in all other dimensions, joined along a dimension."""
     return bind(Concatenate(dimension), *xs)
 
 
 def pad(x: Any, padding_value: Any, padding_config: tuple[tuple[int, int, int], ...]) -> Any:
+    """x with copies of a scalar put in: (low, high, interior) says how many before, after and between, a dimension."""
     return bind(Pad(tuple(tuple(p) for p in padding_config)), x, padding_value)
 
 
 def slice_(x: Any, start_indices: tuple[int, ...], limit_indices: tuple[int, ...],
            strides: tuple[int, ...] | None = None) -> Any:
+    """The elements of x from start_indices up to limit_indices in steps of strides (1 by default), a number a
+    dimension.
+    """
     return bind(Slice(tuple(start_indices), tuple(limit_indices), strides if strides is None else tuple(strides)), x)
 
 
 def rev(x: Any, dimensions: tuple[int, ...]) -> Any:
+    """x with the elements along some dimensions in the opposite order."""
     return bind(Rev(tuple(dimensions)), x)
 
 
 def iota(dtype: np.dtype, shape: tuple[int, ...], dimension: int) -> Any:
+    """An array of a dtype and shape of which each element is its index along a dimension."""
     return bind(Iota(np.dtype(dtype), tuple(shape), dimension))
 
 
 def split(x: Any, sizes: tuple[int, ...], axis: int) -> list[Any]:
+    """Consecutive pieces of x along an axis, of given sizes, which add up to that of x."""
     return bind(Split(tuple(sizes), axis), x)

@@ -33,6 +33,7 @@ def kind_of(dtype: np.dtype) -> str:
 
 
 def require_kind(name: str, accepts: str, aval: ShapedArray, position: int | None = None) -> None:
+    """Raise TypeError unless a type's dtype is of one of the accepted kinds."""
     if kind_of(aval.dtype) not in accepts:
         which = "" if position is None else f" at operand {position}"
         wanted = ", ".join(KIND_NAMES[k] for k in accepts)
@@ -40,6 +41,7 @@ def require_kind(name: str, accepts: str, aval: ShapedArray, position: int | Non
 
 
 def require_same_dtype(name: str, avals: Sequence[ShapedArray]) -> None:
+    """Raise TypeError unless all types have the same dtype."""
     first = avals[0].dtype
     if any(a.dtype != first for a in avals):
         got = ", ".join(a.dtype.name for a in avals)

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...ir import Atom, Eqn, dtypes, lower_rule
 from ...ir import ops as o
+from ...ir.limits import default_fill
 from ...ir.ops import GatherScatterMode
 from ...ir.types import ShapedArray, shaped_array
 from ..writer import FunctionWriter, function_type, tensor_type
 from .elementwise import BOOL, changing_type, compare, convert, select
-from .limits import default_fill
 from .packed import in_whole_bytes, unpacked
 from .reduction import Combine, add, combining_region, int_array, maximum, minimum, multiply, reduce_region
 from .shape import broadcast_in_dim, numbers

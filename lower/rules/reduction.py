@@ -9,10 +9,10 @@ import numpy as np
 
 from ...ir import Eqn, dtypes, lower_rule
 from ...ir import ops as o
+from ...ir.limits import greatest, least
 from ...ir.types import ShapedArray, shaped_array
 from ..writer import FunctionWriter, function_type, tensor_type
 from .elementwise import BOOL, changing_type, compare, convert, extreme, select
-from .limits import extreme_value
 from .packed import in_whole_bytes
 from .shape import iota, numbers, slice_text
 
@@ -60,8 +60,7 @@ add, multiply = _mnemonic("add", "or"), _mnemonic("multiply", "and")
 # The combining function, and the value it starts from by dtype.
 REDUCTIONS: dict[type, tuple[Combine, Callable[[np.dtype], object]]] = {
     o.ReduceSum: (add, lambda dtype: 0), o.ReduceProd: (multiply, lambda dtype: 1),
-    o.ReduceMax: (maximum, lambda dtype: extreme_value(dtype, False)),
-    o.ReduceMin: (minimum, lambda dtype: extreme_value(dtype, True)),
+    o.ReduceMax: (maximum, least), o.ReduceMin: (minimum, greatest),
     o.ReduceAnd: (_mnemonic("and"), lambda dtype: True if dtype == BOOL else _all_bits(dtype)),
     o.ReduceOr: (_mnemonic("or"), lambda dtype: 0), o.ReduceXor: (_mnemonic("xor"), lambda dtype: 0),
 }
@@ -106,7 +105,7 @@ def _arg_reduction(op: o.ArgReduction, write: FunctionWriter, eqn: Eqn, x: str) 
     aval, largest = eqn.inputs[0].aval, type(op) is o.Argmax
     indices = shaped_array(aval.shape, op.index_dtype)
     value, index = shaped_array((), aval.dtype), shaped_array((), op.index_dtype)
-    names = [x, iota(write, indices, op.axis), write.scalar(extreme_value(aval.dtype, not largest), aval.dtype),
+    names = [x, iota(write, indices, op.axis), write.scalar((least if largest else greatest)(aval.dtype), aval.dtype),
              write.scalar(0, op.index_dtype)]
     outs = [shaped_array(eqn.outputs[0].aval.shape, a.dtype) for a in (aval, indices)]
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...ir import Zero, aval_of, bind, instantiate, jvp_rule, splice, stage
+from ...ir import PythonFunction, Zero, aval_of, bind, instantiate, jvp_rule, splice, stage
 from ...ir import ops as o
-from ..custom_rules import is_inexact, jvp_program, vjp_programs
+from ..custom_rules import jvp_program, vjp_programs
 from ..vmap.batching import insert_axis
 from .transform import jvp, jvp_by_expansion, split_outputs
 
@@ -23,12 +23,12 @@ def _refuse_constants_with_tangents(op: Any, tangents: Sequence[Any]) -> None:
 def _moving(op: Any, operands: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     """A tangent for each inexact argument."""
     pairs = list(zip(operands, tangents))[op.num_consts:]
-    return [instantiate(t) for x, t in pairs if is_inexact(aval_of(x))]
+    return [instantiate(t) for x, t in pairs if aval_of(x).is_inexact]
 
 
 def _tangents_of(avals: Sequence[Any], given: Sequence[Any]) -> list[Any]:
     values = iter(given)
-    return [next(values) if is_inexact(a) else Zero(a) for a in avals]
+    return [next(values) if a.is_inexact else Zero(a) for a in avals]
 
 
 @jvp_rule.register(o.CustomJvpCall)
@@ -70,7 +70,7 @@ def _jvp_of_custom_vmap(op: o.CustomVmapCall, primals: list, tangents: list) -> 
     return split_outputs(op, results, op.jaxpr, out_nonzero)
 
 
-def _derivative_of_vmap_rule(op: o.CustomVmapCall, nonzero: list[bool], out_nonzero: list[bool]) -> o.PythonFunction:
+def _derivative_of_vmap_rule(op: o.CustomVmapCall, nonzero: list[bool], out_nonzero: list[bool]) -> PythonFunction:
     """The vectorisation rule of a call's derivative: the derivative of the call's vectorisation rule."""
     count = len(nonzero)
 
@@ -97,7 +97,7 @@ def _derivative_of_vmap_rule(op: o.CustomVmapCall, nonzero: list[bool], out_nonz
         return outs + [t for t, _ in wanted], out_mapped + [m for _, m in wanted]
 
     rule.__qualname__ = f"jvp({op.rule.label})"
-    return o.PythonFunction.of(rule)
+    return PythonFunction.of(rule)
 
 
 def _at_front(x: Any, mapped: bool, wanted: bool, size: int) -> Any:

@@ -155,7 +155,7 @@ def pow_derivative_in_base(op: o.Pow, t: Any, z: Any, x: Any, y: Any) -> Any:
 
 def pow_derivative_in_exponent(op: o.Pow, t: Any, z: Any, x: Any, y: Any) -> Any:
     """log(x) x**y, which is 0 where x is 0 and y at least 0."""
-    if not dtypes.is_inexact(aval_of(y).dtype):
+    if not aval_of(y).is_inexact:
         return Zero(aval_of(z))
     log_x = log(select_n(o.eq(x, number(0, x)), x, number(1, x)))
     return mul(t, mul(log_x, z))
@@ -192,7 +192,7 @@ def _jvp_of_sign(op: o.Sign, primals: list, tangents: list) -> tuple[Any, Any]:
 def _jvp_of_convert(op: o.ConvertElementType, primals: list, tangents: list) -> tuple[Any, Any]:
     out = bind(op, *primals)
     (t,) = tangents
-    if not dtypes.is_inexact(op.new_dtype) or not dtypes.is_inexact(aval_of(t).dtype):
+    if not dtypes.is_inexact(op.new_dtype) or not aval_of(t).is_inexact:
         return out, Zero(out.aval)
     return out, bind(op, t)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...ir import Zero, aval_of, bind, jvp_rule, splice
 from ...ir import ops as o
+from ...ir.limits import greatest, least
 from ...ir.ops import number
 from ..indexing_helpers import gather_along
 from ..reduce_as_tree import tree_program
@@ -92,7 +93,7 @@ def _cumulative_extreme_derivative(op: o.Cummax | o.Cummin, t: Any, out: Any, x:
         tangent = o.select_n(better(a[0], b[0]), o.select_n(o.eq(a[0], b[0]), b[1], half), a[1])
         return bind(o.Max() if type(op) is o.Cummax else o.Min(), a[0], b[0]), tangent
 
-    worst = -np.inf if type(op) is o.Cummax else np.inf
+    worst = (least if type(op) is o.Cummax else greatest)(aval_of(x).dtype)
     return _scan_by_doubling(op, combine, (x, t), (worst, 0))[1]
 
 

@@ -7,24 +7,46 @@ from collections.abc import Sequence
 from ...ir import Builder, Jaxpr, Operation, Tracer, Var, Zero, building, instantiate, jvp_rule, rewritten, splice
 from ...ir.operation import expand_rule
 from ...ir.staging import aval_of
-from ..passes import for_each, rewrite_pass
+from ..passes import for_each, require_inexact, rewrite_pass
 from ..weakness import with_weakness_of
 
 
 @rewrite_pass
 def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool],
         instantiate_outputs: bool | Sequence[bool] = False) -> tuple[Jaxpr, list[bool]]:
-    """The program that computes a program's outputs and their derivative along a direction.
+    """The program that computes a program's outputs and their derivative along a direction (forward mode).
 
     Args:
         jaxpr: the program.
-        nonzero: for each input whether it has a tangent; only inexact inputs can.
-        instantiate_outputs: give zeros for the tangent of an inexact output that has none; for all outputs or for each.
+        nonzero: a flag for each input: True where the input has a tangent, which becomes an input of the result; False
+            where its tangent is zero, of which no equation is made. Only inputs of inexact (floating or complex) dtypes
+            can have tangents.
+        instantiate_outputs: what to do for an inexact output whose tangent is zero: give an array of zeros (True), or
+            leave the tangent out (False). One flag for all outputs, or one for each. Outputs of other dtypes never have
+            tangents.
 
     Returns:
-        A program from the inputs and then the tangents of the nonzero ones, to the outputs and then the tangents of
-        some of them; and for each output whether its tangent is among them.
+        A pair of a program and a list of flags. The program takes all inputs and then the tangents of the nonzero ones,
+        and gives all outputs and then the tangents of those outputs whose flag is True.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr, or ``nonzero`` flags an input that is not inexact.
+        ValueError: ``nonzero`` does not have one flag for each input.
+        NotImplementedError: an operation has no derivative, or (MissingRule) no rule in ``glax.ir.jvp_rule``.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[] b:f32[]. let c:f32[] = sin a d:f32[] = mul c b in (d,) }")
+    >>> rewrite.jvp(program, [True, False])
+    ({ lambda ; a:f32[] b:f32[] c:f32[]. let
+        d:f32[] = sin a
+        e:f32[] = cos a
+        f:f32[] = mul c e
+        g:f32[] = mul d b
+        h:f32[] = mul f b
+      in (g, h) }, [True])
     """
+    require_inexact("jvp: nonzero", jaxpr, nonzero)
     builder = Builder("jvp")
     with building(builder):
         env: list = [builder.add_input(v.aval) for v in jaxpr.in_binders]
@@ -61,15 +83,11 @@ def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool],
         for a, wanted in zip(jaxpr.outs, for_each(instantiate_outputs, jaxpr.outs)):
             known, tangent = (env[a[0]], tangents[a[0]]) if type(a) is Var else (a, Zero(a.aval))
             outs.append(known)
-            keep = type(tangent) is not Zero or (wanted and is_inexact(a.aval))
+            keep = type(tangent) is not Zero or (wanted and a.aval.is_inexact)
             out_nonzero.append(keep)
             if keep:
                 out_tangents.append(with_weakness_of(a.aval, instantiate(tangent)))
         return builder.close(outs + out_tangents)[0], out_nonzero
-
-
-def is_inexact(aval) -> bool:
-    return aval.to_tangent() is aval
 
 
 def jvp_by_expansion(op: Operation, primals: Sequence, tangents: Sequence):

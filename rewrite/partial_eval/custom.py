@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any
 
-from ...ir import Builder, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, building, partial_eval_rule
+from ...ir import Builder, Eqn, Jaxpr, Operation, Var, assemble, building, partial_eval_rule
 from ...ir import ops as o
 from ..dce import dce
 from ..inline import inline
-from .transform import partial_eval
-
-Parts = tuple[list[Eqn], list[Eqn], list[bool]]
-Fresh = Callable[[ShapedArray], Var]
+from .transform import Fresh, Parts, partial_eval
 
 
 def may_save(policy: Any, eqn: Eqn) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ...ir import Atom, Eqn, Jaxpr, Operation, ShapedArray, Var, assemble, partial_eval_rule
 from ..dce import live_equations
-from ..passes import for_each, rewrite_pass
+from ..passes import for_each, require_one_each, rewrite_pass
 from ..programs import chosen, next_index, others
 
 Parts = tuple[list[Eqn], list[Eqn], list[bool]]
@@ -46,8 +46,30 @@ def partial_eval(jaxpr: Jaxpr, unknown_inputs: Sequence[bool], force_unknown: bo
     Args:
         jaxpr: the program.
         unknown_inputs: for each input, whether it is unknown.
-        force_unknown: outputs that are to be in the second program even where they could be known; all or each.
+        force_unknown: whether an output is to be in the second program even where it could be known; one flag for all
+            outputs, or one for each.
+
+    Returns:
+        A named tuple ``(known, unknown, unknown_outputs, residual_count)``. ``known`` takes the known inputs, and gives
+        the known outputs and then the residuals; ``unknown`` takes the residuals and then the unknown inputs, and gives
+        the outputs flagged in ``unknown_outputs``.
+
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+        ValueError: ``unknown_inputs`` does not have one flag for each input.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[] b:f32[]. let c:f32[] = sin a d:f32[] = mul c b in (c, d) }")
+    >>> split = rewrite.partial_eval(program, [False, True])
+    >>> split.known
+    { lambda ; a:f32[]. let b:f32[] = sin a in (b, b) }
+    >>> split.unknown
+    { lambda ; a:f32[] b:f32[]. let c:f32[] = mul a b in (c,) }
+    >>> split.unknown_outputs
+    [False, True]
     """
+    require_one_each("partial_eval: unknown_inputs", unknown_inputs, jaxpr.in_binders)
     index = next_index(jaxpr)
 
     def fresh(aval: ShapedArray) -> Var:

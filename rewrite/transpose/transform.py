@@ -24,7 +24,7 @@ from ...ir import (
 from ...ir.operation import expand_rule
 from ...ir.ops import add
 from ...ir.staging import aval_of
-from ..passes import for_each, rewrite_pass
+from ..passes import for_each, require_inexact, require_one_each, rewrite_pass
 from ..weakness import with_weakness_of
 
 
@@ -33,20 +33,42 @@ def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence
               instantiate_outputs: bool | Sequence[bool] = True) -> tuple[Jaxpr, list[bool]]:
     """The transpose of a program in those of its inputs in which it is linear.
 
+    Where the program applies a matrix to the linear inputs, the result applies the matrix transposed (for complex
+    numbers too: nothing is conjugated).
+
     Args:
         jaxpr: a program, linear in some of its inputs for all values of the others.
-        linear: which inputs.
-        nonzero_cotangents: for each output, whether a cotangent is given; all by default.
-        instantiate_outputs: give zeros for the cotangent of a linear input that has none; for all or for each of them.
+        linear: for each input, whether to transpose by it.
+        nonzero_cotangents: for each output, whether its cotangent is an input of the result; where it is not, it counts
+            as zero. All are by default.
+        instantiate_outputs: what to do for a linear input whose cotangent is zero: give an array of zeros (True), or
+            leave the cotangent out (False). One flag for all linear inputs, or one for each of them.
 
     Returns:
-        A program from the other inputs and then the given cotangents of outputs, to cotangents of the linear inputs;
-        and for each of these whether its cotangent is among the results.
+        A pair of a program and a list of flags. The program takes the inputs that are not linear and then the given
+        cotangents of outputs, and gives cotangents of the linear inputs; the list says for each linear input whether
+        its cotangent is among them.
 
     Raises:
-        TypeError: an operation is not linear in an operand that depends on the linear inputs.
+        TypeError: ``jaxpr`` is not a Jaxpr; ``linear`` flags an input that is not inexact; or an operation is not
+            linear in an operand that depends on the linear inputs.
+        ValueError: ``linear`` or ``nonzero_cotangents`` does not have one flag for each input or output.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[] b:f32[]. let c:f32[] = mul a b d:f32[] = neg b in (c, d) }")
+    >>> rewrite.transpose(program, [False, True])
+    ({ lambda ; a:f32[] b:f32[] c:f32[]. let
+        d:f32[] = neg c
+        e:f32[] = mul a b
+        f:f32[] = add d e
+      in (f,) }, [True])
+    >>> rewrite.transpose(program, [False, True], nonzero_cotangents=[False, True])[0]
+    { lambda ; a:f32[] b:f32[]. let c:f32[] = neg b in (c,) }
     """
     given = [True] * len(jaxpr.outs) if nonzero_cotangents is None else list(nonzero_cotangents)
+    require_inexact("transpose: linear", jaxpr, linear)
+    require_one_each("transpose: nonzero_cotangents", given, jaxpr.outs)
     builder = Builder("transpose")
     with building(builder):
         env: list[Any] = [LinearInput(v.aval) if flag else builder.add_input(v.aval)

@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ...ir import Operation, aval_of, bind, vmap_rule
-from ...ir.ops import broadcast_in_dim, iota, transpose
+from ...ir.ops import broadcast_in_dim, transpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +17,10 @@ class BatchAxis:
     Attributes:
         size: how many calls run at once.
         name: what collectives call the axis, if anything.
+
+    >>> from glax.rewrite import BatchAxis
+    >>> BatchAxis(4)
+    BatchAxis(size=4, name=None)
     """
 
     size: int
@@ -65,10 +67,6 @@ def shifted(dims: Sequence[int], batch_dim: int) -> tuple[int, ...]:
 def inserted(values: Sequence[Any], batch_dim: int, value: Any) -> tuple[Any, ...]:
     """A value per dimension, with one put in for the batch dimension."""
     return (*values[:batch_dim], value, *values[batch_dim:])
-
-
-def batch_positions(axis: BatchAxis, dtype: np.dtype = np.dtype(np.int32)) -> Any:
-    return iota(dtype, (axis.size,), 0)
 
 
 def one_operand(op_type: type[Operation], rule: Callable[[Any, int, int], tuple[Operation, int]]) -> None:

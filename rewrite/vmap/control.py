@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import Jaxpr, aval_of, bind, dtypes, splice, vmap_rule
+from ...ir import Jaxpr, aval_of, bind, splice, vmap_rule
 from ...ir import ops as o
 from ..programs import any_of, cut, either, program_of
 from .batching import BatchAxis, Dim, batched_at, move_axis
@@ -75,7 +75,7 @@ def _all_branches(op: o.Cond, axis: BatchAxis, args: Sequence[Any], dims: Sequen
 
 
 def _guarded(taken: Any, x: Any, dim: Dim, axis: BatchAxis) -> tuple[Any, Dim]:
-    if not dtypes.is_inexact(aval_of(x).dtype):
+    if not aval_of(x).is_inexact:
         return x, dim
     x = batched_at(x, dim, axis, 0)
     return o.select_n(rows_of(taken, x), o.stop_gradient(x), x), 0

@@ -8,7 +8,7 @@ from typing import Any
 from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, rewritten, splice, vmap_rule
 from ...ir.operation import expand_rule
 from ...ir.types import shaped_array
-from ..passes import rewrite_pass
+from ..passes import require_one_each, rewrite_pass
 from .batching import BatchAxis, Dim, batched_at
 
 
@@ -20,16 +20,31 @@ def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
     Args:
         jaxpr: the program.
         axis: the size, and perhaps the name, of the new axis.
-        in_dims: for each input where it has the axis; None where all calls share it.
-        out_dims: for each output where to put the axis; None where the output must not depend on it, True to leave
-            it where it falls. By default every output has it first.
+        in_dims: for each input where it has the axis, as a dimension of the batched input, from 0; None where all calls
+            share the input.
+        out_dims: for each output where to put the axis. None says that the output must not depend on a mapped input,
+            and has no axis then; True leaves the axis where it falls, and an output that depends on no mapped input
+            without one. By default every output has it first.
 
     Returns:
-        The program, whose inputs and outputs have the axis at these places, and where each output has it.
+        A pair of the program, whose inputs and outputs have the axis at these places, and a list that says for each
+        output where it has the axis, or None where it has none.
 
     Raises:
-        ValueError: an output for which out_dims says None depends on a mapped input.
+        TypeError: ``jaxpr`` is not a Jaxpr, or ``axis`` not a BatchAxis.
+        ValueError: an output for which ``out_dims`` says None depends on a mapped input; or ``in_dims`` or ``out_dims``
+            does not have one entry for each input or output, or has one that is out of range.
+        MissingRule: an operation with a mapped operand has no rule in ``glax.ir.vmap_rule``.
+
+    >>> import glax
+    >>> from glax import rewrite
+    >>> program = glax.ir.parse("{ lambda ; a:f32[2] b:f32[]. let c:f32[2] = mul a b in (c,) }")
+    >>> rewrite.vmap(program, rewrite.BatchAxis(3), [0, None])
+    ({ lambda ; a:f32[3,2] b:f32[]. let c:f32[3,2] = mul a b in (c,) }, [0])
+    >>> rewrite.vmap(program, rewrite.BatchAxis(3), [1, None], [True])[1]
+    [1]
     """
+    _check_arguments(jaxpr, axis, in_dims, out_dims)
     builder = Builder("vmap")
     wanted = [0] * len(jaxpr.outs) if out_dims is None else list(out_dims)
     with building(builder):
@@ -71,6 +86,20 @@ def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
             outs.append(out if keep else batched_at(out, dim, axis, want))
             found.append(dim if keep else want)
         return builder.close(outs)[0], found
+
+
+def _check_arguments(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
+                     out_dims: Sequence[Dim | bool] | None) -> None:
+    if type(axis) is not BatchAxis:
+        raise TypeError(f"vmap: axis must be a BatchAxis, got {axis!r} of type {type(axis).__name__}")
+    require_one_each("vmap: in_dims", in_dims, jaxpr.in_binders)
+    if out_dims is not None:
+        require_one_each("vmap: out_dims", out_dims, jaxpr.outs)
+    for what, dims, avals in (("in", in_dims, jaxpr.in_avals), ("out", out_dims or (), jaxpr.out_avals)):
+        for position, (dim, aval) in enumerate(zip(dims, avals)):
+            if dim is not None and dim is not True and not 0 <= dim <= aval.ndim:
+                raise ValueError(f"vmap: {what}_dims[{position}] must be between 0 and {aval.ndim}, as the {what}put "
+                                 f"without the axis is {aval.short()}, got {dim}")
 
 
 def _batched_aval(aval, axis: BatchAxis, dim: Dim):

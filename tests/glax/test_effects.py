@@ -2,6 +2,7 @@
 
 import io
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -165,6 +166,27 @@ def test_broken_promises_and_exceptions(wrap):
     with pytest.raises(ValueError, match="tree"):
         promised((np.float32(1.), np.float32(1.)))(1.)
     assert float(wrap(lambda x: x + 1)(1.)) == 2.
+
+
+def test_exceptions_of_the_host_reach_the_thread_that_ran_the_program():
+    got = {i: set() for i in range(4)}
+
+    def work(i):
+        def raises(x):
+            raise KeyError(i)
+        f = glax.jit(lambda x: glax.pure_callback(raises, SCALAR, x))
+        for _ in range(100):
+            try:
+                f(1.)
+            except Exception as error:
+                got[i].add((type(error), *error.args))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in got]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert got == {i: {(KeyError, i)} for i in got}
 
 
 def test_host_functions_cannot_write_to_arrays():

@@ -183,7 +183,7 @@ def with_field(rng, op):
     names = [f.name for f in fields(op) if f.compare and f.type != "Any"]
     if not names:
         return op
-    if rng.random() < .5 and any(True for _ in op.sub_jaxprs()):
+    if rng.random() < .5 and op.has_sub_jaxprs():
         return op.map_jaxprs(lambda sub: corrupted(rng, sub))
     name = rng.choice(names)
     value = getattr(op, name)

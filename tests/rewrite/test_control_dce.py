@@ -1,7 +1,9 @@
 """Dead code in control flow."""
 
 import numpy as np
+import pytest
 
+import glax
 from glax.interp import evaluate_jaxpr
 from glax.ir import ShapedArray, check, stage
 from glax.ir import ops as o
@@ -84,8 +86,26 @@ def test_clean_ups_go_into_sub_programs():
     assert [e.op.name for e in cleaned.eqns] == ["sin", "add"]
 
 
-def test_loops_of_literals_are_not_run_by_folding():
+def run_for_ever():
     endless = program(lambda i: [o.ge(i, np.int32(0))], INDEX)
     same = program(lambda i: [i], INDEX)
-    jaxpr = program(lambda: o.while_loop(endless, same, [], [], [np.int32(1)]))
+    return program(lambda: o.while_loop(endless, same, [], [], [np.int32(1)]))
+
+
+def run_python():
+    def forbidden(x):
+        raise AssertionError("called while folding")
+    return glax.make_jaxpr(lambda: glax.pure_callback(forbidden, glax.ShapeDtypeStruct((), I32), 1))().jaxpr
+
+
+@pytest.mark.parametrize("make", [run_for_ever, run_python])
+@pytest.mark.parametrize("wrap", [
+    lambda p: p,
+    lambda p: program(lambda: o.jit_call(p, [])),
+    lambda p: program(lambda: o.cond([p, program(lambda: [np.int32(1)])], np.int32(0), [])),
+    lambda p: program(lambda: o.jit_call(program(lambda: o.jit_call(p, [])), [])),
+    lambda p: glax.make_jaxpr(glax.checkpoint(lambda: glax.core.eval_jaxpr(p, [])))().jaxpr,
+], ids=["itself", "jit", "cond", "jit in jit", "checkpoint"])
+def test_what_may_take_for_ever_or_runs_python_is_not_folded(make, wrap):
+    jaxpr = wrap(make())
     assert fold(jaxpr) == jaxpr
