@@ -23,18 +23,23 @@ MANY_OLD = 1_000_000
 
 
 def without_collector(f: Function) -> Function:
-    """Decorator: no garbage is collected while the function runs; afterwards the collector is as it was before."""
+    """Decorator: no garbage is collected while the function runs; afterwards the collector is as it was before.
+
+    It is paused by its threshold, so that gc.disable() and gc.enable() stay the user's, in this thread and in others.
+    """
     @wraps(f)
     def run(*args: Any, **kwargs: Any) -> Any:
-        if not gc.isenabled():
+        thresholds = gc.get_threshold()
+        if not thresholds[0] or not gc.isenabled():
             return f(*args, **kwargs)
-        gc.disable()
+        gc.set_threshold(0)
         try:
             return f(*args, **kwargs)
         finally:
             if gc.get_count()[0] > MANY:
                 _oldest.join()
-            gc.enable()
+            if not gc.get_threshold()[0]:
+                gc.set_threshold(*thresholds)
     return run
 
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...ir import Atom, Eqn, Jaxpr, ShapedArray, Var, abstract_eval, assemble, partial_eval_rule, splice
 from ...ir import ops as o
 from ...ir.types import shaped_array
 from ..dce import dce
 from ..programs import any_of, chosen, cut, either, others, program_of, rearranged, with_inputs
+from ..without_effects import without_effects
 from .transform import Fresh, Parts, Split, partial_eval
 
 # ---- cond ------------------------------------------------------------------------------------------------------
@@ -203,5 +205,21 @@ def _split_while(op: o.While, eqn: Eqn, unknown: Sequence[bool], fresh: Fresh) -
     now_body, _ = dce(split.known, [True] * sum(known) + [False] * split.residual_count)
     now = Eqn(o.While(now_cond, now_body, of_cond.count(False), of_body.count(False)),
               tuple(others(eqn.inputs, [*of_cond, *of_body, *carry])), tuple(chosen(eqn.outputs, known)), eqn.source)
-    again = tuple([v if flag else fresh(v.aval) for v, flag in zip(eqn.outputs, carry)])
-    return [now], [eqn._replace(outputs=again)], carry
+    outputs = tuple([v if flag else fresh(v.aval) for v, flag in zip(eqn.outputs, carry)])
+    again = _again(op, split, [*of_body, *carry], carry) if op.effects else op
+    return [now], [eqn._replace(op=again, outputs=outputs)], carry
+
+
+def _again(op: o.While, split: Split, unknown: Sequence[bool], carry: Sequence[bool]) -> o.While:
+    """The loop for its unknown part: what is known is computed a second time, but its effects happen once."""
+    what = "the derivative of a while loop"
+    known_body, known_count = without_effects(split.known, what), carry.count(False)
+
+    def body(*xs: Any) -> list[Any]:
+        known, residuals = cut(splice(known_body, others(xs, unknown)), known_count)
+        later = iter(splice(split.unknown, [*residuals, *chosen(xs, unknown)]))
+        now = iter(known)
+        return [next(later) if flag else next(now) for flag in carry]
+
+    return replace(op, cond_jaxpr=without_effects(op.cond_jaxpr, what),
+                   body_jaxpr=program_of(body, op.body_jaxpr.in_avals))

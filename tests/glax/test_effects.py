@@ -84,6 +84,47 @@ def test_derivatives_show_once(record, wrap):
         assert record.take() == [(2.,)]
 
 
+def counted_loop(record):
+    """A loop whose derivative goes through its steps again; its effects depend on no tangent."""
+    def step(i, c):
+        shown(record, i)
+        lax.cond(i > 0, lambda: record_too(record, i), lambda: None)
+        return c * 2.
+    return lambda x, n: lax.fori_loop(0, n, step, x)
+
+
+def record_too(record, i):
+    shown(record, i + 10)
+
+
+def test_loops_that_derivatives_run_again_show_once(record):
+    f = counted_loop(record)
+    once = [(0,), (1,), (11,)]
+    y, linear = glax.linearize(lambda x: f(x, gnp.int32(2)), 3.)
+    assert float(y) == 12. and record.take() == once
+    for _ in range(2):
+        assert float(linear(1.)) == 4.
+        assert record.take() == []
+    assert float(glax.jit(lambda x, n: glax.linearize(lambda v: f(v, n), x)[1](1.))(3., 2)) == 4.
+    assert record.take() == once
+
+
+def test_what_the_host_returned_is_not_asked_for_twice():
+    calls = []
+
+    def host(x):
+        calls.append(float(x))
+        return np.float32(len(calls))
+
+    def f(v):
+        step = lambda c: (c[0] * 2, io_callback(host, SCALAR, c[1]))
+        return lax.while_loop(lambda c: c[1] < 2.5, step, (v, 0.))[0]
+
+    with pytest.raises(NotImplementedError, match="would have to run io_callback.* a second time"):
+        glax.linearize(f, 1.)
+    assert float(f(1.)) == 8.
+
+
 @pytest.mark.parametrize("compiled", [False, True])
 def test_vmap_shows_each_row_once(record, compiled):
     wrap = glax.jit if compiled else lambda f: f

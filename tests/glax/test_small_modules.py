@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -22,6 +23,16 @@ def test_segments(kind, of_nothing):
     assert reduce(data, np.array([0, 1, 0, 1, 3])).shape == (4,)
     with pytest.raises(ValueError, match="segment_ids"):
         reduce(data, ids[:3], 3)
+
+
+def test_extremes_of_a_format_without_infinities():
+    x = gnp.array([1., 2., np.nan], ml_dtypes.float8_e4m3fn)
+    assert glax.ops.segment_max(x[:2], np.array([0, 0]), 2).tolist() == [2, -448]
+    assert glax.ops.segment_min(x[:2], np.array([0, 0]), 2).tolist() == [1, 448]
+    assert float(gnp.max(x, where=np.array([True, False, False]), initial=.5)) == 1
+    assert (float(gnp.nanmax(x)), float(gnp.nanmin(x)), int(gnp.nanargmin(x))) == (2, 1, 0)
+    primal, tangent = glax.jvp(glax.lax.cummax, (x[:2],), (x[:2],))
+    assert primal.tolist() == tangent.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("ord", [None, 0, 1, 2, 3, np.inf, -np.inf, 1.5])

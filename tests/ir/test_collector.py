@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import threading
 import weakref
 
 import pytest
@@ -23,7 +24,7 @@ def few(monkeypatch):
 
 @without_collector
 def build(count: int) -> list:
-    assert not gc.isenabled()
+    assert gc.get_threshold()[0] == 0 or not gc.isenabled()
     return [[i] for i in range(count)]
 
 
@@ -40,17 +41,41 @@ class Node:
 
 
 def test_it_is_as_it_was_after_success_and_after_an_error():
+    before = gc.get_threshold()
     build(3)
-    assert gc.isenabled()
+    assert gc.isenabled() and gc.get_threshold() == before
     with pytest.raises(ValueError):
         fail()
-    assert gc.isenabled()
-    gc.disable()
+    assert gc.isenabled() and gc.get_threshold() == before
+
+
+def test_what_the_user_says_meanwhile_holds():
+    before = gc.get_threshold()
     try:
+        without_collector(gc.disable)()
+        assert not gc.isenabled() and gc.get_threshold() == before
         build(3)
         assert not gc.isenabled()
+        without_collector(gc.enable)()
+        assert gc.isenabled()
+        without_collector(lambda: gc.set_threshold(123, 4, 5))()
+        assert gc.get_threshold()[:2] == (123, 4)
+        gc.set_threshold(0)
+        build(3)
+        assert gc.get_threshold()[0] == 0
     finally:
         gc.enable()
+        gc.set_threshold(*before)
+
+
+def test_threads_that_pause_it_together_leave_it_as_it_was():
+    before = gc.get_threshold()
+    threads = [threading.Thread(target=lambda: [build(30) for _ in range(2000)]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert gc.isenabled() and gc.get_threshold() == before
 
 
 def generation(item: object) -> int:
