@@ -34,7 +34,7 @@ from ._custom_vjp import custom_vjp
 from ._forward import jvp, linearize
 from ._grid import rules
 from ._inspect import ShapeDtypeStruct, eval_shape, make_jaxpr
-from ._jacobians import hessian, jacfwd, jacrev
+from ._jacobians import hessian, jacfwd, jacobian, jacrev
 from ._jit import jit
 from ._nan_checks import debug_infs, debug_nans
 from ._reverse import grad, linear_transpose, value_and_grad, vjp
@@ -42,14 +42,17 @@ from ._values import (
     block_until_ready,
     clear_caches,
     default_backend,
+    default_matmul_precision,
     device_count,
     device_get,
     device_put,
     devices,
     disable_jit,
+    effects_barrier,
     live_arrays,
     local_device_count,
     local_devices,
+    numpy_dtype_promotion,
     typeof,
 )
 from ._vmap import vmap
@@ -63,13 +66,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
     "clear_caches", "closure_convert", "config", "core", "custom_batching", "custom_derivatives", "custom_gradient",
-    "custom_jvp", "custom_vjp", "debug", "debug_infs", "debug_nans", "default_backend", "device_count",
-    "device_get", "device_put", "devices", "disable_jit", "enable_x64", "errors", "eval_shape", "experimental",
-    "extend",
-    "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd", "jacrev", "jit", "jvp", "lax",
-    "linear_transpose", "linearize", "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr",
-    "nn", "numpy", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "stages", "testing",
-    "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+    "custom_jvp", "custom_vjp", "debug", "debug_infs", "debug_nans", "default_backend", "default_matmul_precision",
+    "device_count", "device_get", "device_put", "devices", "disable_jit", "effects_barrier", "enable_x64", "errors",
+    "eval_shape", "experimental", "extend", "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
+    "jacobian", "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
+    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "numpy_dtype_promotion", "ops", "pure_callback",
+    "random", "remat", "rewrite", "rules", "scipy", "stages", "testing", "tree", "tree_util", "typeof",
+    "value_and_grad", "vjp", "vmap",
 ]
 
 

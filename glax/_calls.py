@@ -45,11 +45,11 @@ def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str]
     """
     try:
         return avals_of(leaves) if of is aval_of else list(map(of, leaves))
-    except (TypeError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         for path, x in tree.flatten_with_path(args)[0]:
             try:
                 of(x)
-            except (TypeError, OverflowError) as cause:
+            except (TypeError, ValueError, OverflowError) as cause:
                 where = parts[path[0].idx] + tree.keystr(path[1:]) if parts else f"argument{tree.keystr(path)}"
                 raise type(cause)(f"{what}: {where}: {cause}") from None
         raise error

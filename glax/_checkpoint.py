@@ -9,7 +9,7 @@ from typing import Any
 from . import rewrite
 from ._calls import as_arrays, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from ._custom_rules import run_now
-from ._static import split_static
+from ._static import as_tuple, require_positions, split_static
 from .checkpoint_policies import as_policy
 from .ir import Jaxpr, Literal, ShapedArray, Var, bind, current_builder, tree
 from .ir import ops as o
@@ -41,9 +41,11 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, prevent_cse: bool = Tru
     require_callable("checkpoint", fun)
     what = f"checkpoint of {function_name(fun)}"
     policy = as_policy(policy)
+    static = as_tuple(what, "static_argnums", static_argnums, int)
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
+        require_positions(what, "static_argnums", static, len(args))
         call, dynamic = split_static(what, fun, static_argnums, args)
         if current_builder() is None:
             return run_now(what, call(*as_arrays(dynamic), **as_arrays(kwargs)))

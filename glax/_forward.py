@@ -52,7 +52,7 @@ def _weak_scalar_fits(tangent: Any, dtype: np.dtype) -> bool:
     aval = aval_of(tangent)
     if isinstance(tangent, np.ndarray) and dtypes.canonicalize(tangent.dtype) == dtype:
         return True
-    return aval.weak_type and dtypes.result_type((aval.dtype, True), (dtype, False))[0] == dtype
+    return aval.weak_type and aval.is_inexact and dtypes.result_type((aval.dtype, True), (dtype, False))[0] == dtype
 
 
 def as_tangent(tangent: Any, aval: ShapedArray) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
-from ._static import split_static
+from ._static import as_tuple, check_positions, split_static
 from .ir import ClosedJaxpr, ShapedArray, tree
 
 
@@ -79,6 +79,7 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
     """
     require_callable("make_jaxpr", fun)
     what = f"make_jaxpr of {function_name(fun)}"
+    check_positions(what, "static_argnums", fun, as_tuple(what, "static_argnums", static_argnums, int))
 
     @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
     def jaxpr_maker(*args: Any, **kwargs: Any) -> Any:

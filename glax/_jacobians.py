@@ -180,3 +180,6 @@ def _transposed(rows: Any, leaves: Sequence[Any], out_tree: Any) -> Any:
         arrays = [o.reshape(parts[position], (*shape, *aval_of(parts[position]).shape[1:])) for parts in cut]
         per_output.append(tree.unflatten(arg_tree, arrays))
     return tree.unflatten(out_tree, per_output)
+
+
+jacobian = jacrev

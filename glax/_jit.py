@@ -15,6 +15,7 @@ from ._nan_checks import run_checked
 from ._static import (
     as_tuple,
     check_names,
+    check_positions,
     infer_names_and_positions,
     require_hashable,
     resolve_positions,
@@ -199,6 +200,8 @@ class JitFunction:
 def _options(what: str, kind: str, fun: Callable[..., Any], argnums: Any, argnames: Any) -> tuple[tuple, tuple]:
     """The positions and names of static or donated arguments, each completed from the other by the signature."""
     positions = None if argnums is None else as_tuple(what, f"{kind}_argnums", argnums, int)
+    if positions:
+        check_positions(what, f"{kind}_argnums", fun, positions)
     names = None if argnames is None else as_tuple(what, f"{kind}_argnames", argnames, str)
     if names:
         check_names(what, f"{kind}_argnames", fun, names)

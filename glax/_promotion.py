@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._examples import with_example
 from .ir import IncompatibleShapesError, Literal, ShapedArray, Tracer, aval_of, dtypes, shaped_array
 from .ir import ops as o
 from .ir.config import config
@@ -221,8 +222,8 @@ def require_no_out(name: str, out: Any) -> None:
 
 
 def named(f: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:
-    """Give a generated function its public name."""
+    """Give a generated function its public name, and its docstring the example in the table."""
     f.__name__ = f.__qualname__ = name
     f.__module__ = module
-    f.__doc__ = doc
+    f.__doc__ = with_example(doc, module, name)
     return f

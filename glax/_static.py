@@ -25,6 +25,13 @@ def resolve_positions(what: str, name: str, positions: Sequence[int], count: int
     return tuple(sorted({i % count if i < 0 else i for i in positions if -count <= i < count}))
 
 
+def require_positions(what: str, name: str, positions: Sequence[int], count: int) -> None:
+    """Raise unless a call has arguments at these positions."""
+    beyond = [i for i in positions if not -count <= i < count]
+    if beyond:
+        raise ValueError(f"{what}: {name} has {beyond[0]}, but the call has {count} positional arguments")
+
+
 def split_static(what: str, fun: Callable[..., Any], static_argnums: int | Sequence[int],
                  args: Sequence[Any]) -> tuple[Callable[..., Any], tuple]:
     """A function of the other arguments, with the static ones given; and the other arguments."""
@@ -74,6 +81,20 @@ def infer_names_and_positions(fun: Callable[..., Any], argnums: tuple[int, ...] 
     if argnums is None:
         return tuple(i for i, name in enumerate(positional) if name in argnames), argnames
     return argnums, argnames
+
+
+def check_positions(what: str, option: str, fun: Callable[..., Any], positions: Sequence[int]) -> None:
+    """Positions of options are among the function's, or it takes any number of arguments."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (ValueError, TypeError):
+        return
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return
+    count = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
+    beyond = [i for i in positions if not -count <= i < count]
+    if beyond:
+        raise ValueError(f"{what}: {option} has {beyond[0]}, but the function takes {count} positional arguments")
 
 
 def check_names(what: str, option: str, fun: Callable[..., Any], names: Sequence[str]) -> None:

@@ -98,6 +98,37 @@ def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
     return config.override(disable_jit=disable)
 
 
+def effects_barrier() -> None:
+    """Wait until what programs do beyond computing results is done. Runs are synchronous here, so it is done already.
+
+    >>> import glax
+    >>> glax.effects_barrier()
+    """
+
+
+def numpy_dtype_promotion(new_value: str = "standard") -> AbstractContextManager[None]:
+    """A context that says which dtypes mix without a cast: "standard", or "strict" for none but Python numbers.
+
+    >>> import glax, glax.numpy as gnp
+    >>> with glax.numpy_dtype_promotion("strict"):
+    ...     gnp.int32(1) + gnp.float32(1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    glax.ir.dtypes.TypePromotionError: no common dtype for int32, float32: ...
+    """
+    return config.override(numpy_dtype_promotion=new_value)
+
+
+def default_matmul_precision(new_value: str | None) -> AbstractContextManager[None]:
+    """A context that sets the precision of products that name none, as ``precision=`` of ``glax.numpy.dot`` does.
+
+    >>> import glax, glax.numpy as gnp
+    >>> with glax.default_matmul_precision("highest"):
+    ...     gnp.dot(gnp.ones(2), gnp.ones(2))
+    Array(2., dtype=float32)
+    """
+    return config.override(default_matmul_precision=new_value)
+
+
 def typeof(x: Any) -> ShapedArray:
     """The type of a value, staged or not.
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..ir import dtypes, evaluate
 from ..ir import ops as o
 from .convert import convert
-from .small import COMPLEX, FLOAT32, INTEGERS, SMALL_INTS, narrow_ints_widened, signed, unsigned, widened
+from .small import COMPLEX, FLOAT32, FLOATS, INTEGERS, SMALL_INTS, narrow_ints_widened, signed, unsigned, widened
 
 Choice = tuple[Callable, dict[np.dtype, Callable]]
 
@@ -60,14 +60,111 @@ def _round_away(x: Any) -> Any:
     return np.copysign(np.where(np.abs(x - whole) >= half, size + one, size), x)
 
 
-def _exp2_complex(x: Any) -> Any:
-    return np.exp(x * x.dtype.type(np.log(2)))
-
-
 def _from_above(function: Callable) -> Callable:
     """A function of complex numbers for which XLA takes -0.0 as an imaginary part for 0.0: on the real axis, where some
     have a branch cut, it gives the value above."""
     return lambda x: function(_complex_of(x.real, x.imag + x.real.dtype.type(0)))
+
+
+def _nan_where(condition: Callable[[Any, Any], Any], function: Callable) -> Callable:
+    """A function of complex numbers that is NaN in both parts where a condition of the operand's parts holds. C's rules,
+    which NumPy follows, give one of them a value at more points than XLA does."""
+    def apply(x: Any) -> Any:
+        undefined = condition(x.real, x.imag)
+        out = function(x)
+        return np.where(undefined, out.dtype.type(complex(np.nan, np.nan)), out) if undefined.any() else out
+    return apply
+
+
+def _either_nan(real: Any, imag: Any) -> Any:
+    return np.isnan(real) | np.isnan(imag)
+
+
+def _imag_not_finite(real: Any, imag: Any) -> Any:
+    return ~np.isfinite(imag)
+
+
+def _zero_and_nan(real: Any, imag: Any) -> Any:
+    return (real == 0) & np.isnan(imag)
+
+
+def _real_not_finite(real: Any, imag: Any) -> Any:
+    return ~np.isfinite(real) | np.isnan(imag)
+
+
+_exp_complex = _nan_where(_imag_not_finite, _from_above(np.exp))
+
+
+def _exp2_complex(x: Any) -> Any:
+    return _exp_complex(x * x.dtype.type(np.log(2)))
+
+
+def _abs_complex(x: Any) -> Any:
+    return np.where(_either_nan(x.real, x.imag), x.real.dtype.type(np.nan), np.abs(x))
+
+
+def _asinh_complex(x: Any) -> Any:
+    """On the imaginary axis, where it has branch cuts, the value is that of the right."""
+    return np.arcsinh(_complex_of(x.real + x.real.dtype.type(0), x.imag))
+
+
+def _atanh_complex(x: Any) -> Any:
+    real, imag = x.real + x.real.dtype.type(0), x.imag
+    out = np.arctanh(_complex_of(real, imag))
+    special = ~np.isfinite(real) | np.isnan(imag)
+    if not special.any():
+        return out
+    kind = real.dtype.type
+    quarter_turn = np.where(imag >= 0, kind(np.pi / 2), kind(-np.pi / 2))
+    size = np.where(np.isinf(real) | np.isinf(imag), np.copysign(kind(0), real), kind(np.nan))
+    return np.where(special, _complex_of(size, quarter_turn), out)
+
+
+def _atan_complex(x: Any) -> Any:
+    turned = _atanh_complex(_complex_of(-x.imag, x.real))
+    return _complex_of(turned.imag, -turned.real)
+
+
+def _divide_complex(x: Any, y: Any) -> Any:
+    special = ~(np.isfinite(x) & np.isfinite(y)) | (y == 0)
+    quotient = np.divide(x, y)
+    return np.where(special, _quotient_at_special_points(x, y), quotient) if special.any() else quotient
+
+
+def _quotient_at_special_points(x: Any, y: Any) -> Any:
+    """Where the plain formula gives NaN, infinities and zeros decide, as in annex G of the C standard."""
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    zero, one, inf = (x.real.dtype.type(v) for v in (0, 1, np.inf))
+    size = c * c + d * d
+    real, imag = (a * c + b * d) / size, (b * c - a * d) / size
+
+    def units(re: Any, im: Any) -> tuple[Any, Any]:
+        return tuple(np.copysign(np.where(np.isinf(v), one, zero), v) for v in (re, im))
+
+    undefined = np.isnan(real) & np.isnan(imag)
+    (au, bu), (cu, du) = units(a, b), units(c, d)
+    by_zero = (size == 0) & ~(np.isnan(a) & np.isnan(b))
+    of_infinite = (np.isinf(a) | np.isinf(b)) & np.isfinite(y)
+    by_infinite = np.isfinite(x) & (np.isinf(c) | np.isinf(d))
+    signed_inf = np.copysign(inf, c)
+    return _complex_of(*[
+        np.where(~undefined, plain, np.select([by_zero, of_infinite, by_infinite], choices, plain))
+        for plain, choices in ((real, [signed_inf * a, inf * (au * c + bu * d), zero * (a * cu + b * du)]),
+                               (imag, [signed_inf * b, inf * (bu * c - au * d), zero * (b * cu - a * du)]))])
+
+
+def _reciprocal(x: Any) -> Any:
+    return _divide_complex(np.ones((), x.dtype), x) if x.dtype in COMPLEX else np.reciprocal(x)
+
+
+def _rsqrt_complex(x: Any) -> Any:
+    kind = x.real.dtype.type
+    out = np.reciprocal(np.sqrt(x))
+    vanishing, zero = np.isinf(x.real) | np.isinf(x.imag), x == 0
+    if not (vanishing | zero).any():
+        return out
+    nothing = _complex_of(np.where(np.isneginf(x.real), kind(-0.0), kind(0)), np.where(x.imag < 0, kind(0), kind(-0.0)))
+    return np.where(zero, x.dtype.type(complex(np.inf, np.nan)), np.where(vanishing, nothing, out))
 
 
 def _expm1_complex(x: Any) -> Any:
@@ -200,13 +297,10 @@ def _integer_pow(op: o.IntegerPow, x: Any) -> Any:
         exponent >>= 1
         if exponent:
             x = np.multiply(x, x)
-    return np.reciprocal(result) if op.y < 0 else result
+    return _reciprocal(result) if op.y < 0 else result
 
 
 # ---- extremes --------------------------------------------------------------------------------------------------
-
-
-_FLOATS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) == "f")
 
 
 def _of_zeros(function: Callable, of_zeros: Callable, winner: float) -> Choice:
@@ -227,7 +321,7 @@ def _of_zeros(function: Callable, of_zeros: Callable, winner: float) -> Choice:
         return np.where(zeros, of_zeros(x, y), found) if zeros.any() else found
 
     usual, special = _wrapping(function)
-    return usual, special | dict.fromkeys(_FLOATS, extreme)
+    return usual, special | dict.fromkeys(FLOATS, extreme)
 
 
 # ---- choices ---------------------------------------------------------------------------------------------------
@@ -255,20 +349,30 @@ def _identity(op: Any, x: Any) -> Any:
 
 
 UNARY: dict[type, Callable | Choice] = {
-    o.Neg: _wrapping(np.negative), o.Square: _wrapping(np.square), o.Abs: _wrapping(np.abs),
+    o.Neg: _wrapping(np.negative), o.Square: _wrapping(np.square), o.Abs: _by_kind(np.abs, _abs_complex, np.abs),
     o.Not: _wrapping(np.invert),
     o.Floor: np.floor, o.Ceil: np.ceil, o.IsFinite: np.isfinite,
-    o.Exp: _by_kind(np.exp, _from_above(np.exp)), o.Expm1: _by_kind(np.expm1, _expm1_complex),
-    o.Log: np.log, o.Log1p: np.log1p, o.Sqrt: _by_kind(np.sqrt, _from_above(np.sqrt)), o.Cbrt: np.cbrt,
-    o.Sin: np.sin, o.Cos: np.cos, o.Tan: np.tan, o.Asin: _by_kind(np.arcsin, _from_above(np.arcsin)),
-    o.Acos: _by_kind(np.arccos, _from_above(np.arccos)), o.Atan: np.arctan,
-    o.Sinh: _by_kind(np.sinh, _from_above(np.sinh)), o.Cosh: np.cosh, o.Tanh: np.tanh,
-    o.Asinh: np.arcsinh, o.Acosh: _by_kind(np.arccosh, _from_above(np.arccosh)), o.Atanh: np.arctanh,
+    o.Exp: _by_kind(np.exp, _exp_complex), o.Expm1: _by_kind(np.expm1, _expm1_complex),
+    o.Log: _by_kind(np.log, _nan_where(_either_nan, np.log)),
+    o.Log1p: _by_kind(np.log1p, _nan_where(_either_nan, np.log1p)),
+    o.Sqrt: _by_kind(np.sqrt, _nan_where(_either_nan, _from_above(np.sqrt))), o.Cbrt: np.cbrt,
+    o.Sin: _by_kind(np.sin, _nan_where(_real_not_finite, np.sin)),
+    o.Cos: _by_kind(np.cos, _nan_where(_real_not_finite, np.cos)),
+    o.Tan: _by_kind(np.tan, _nan_where(lambda re, im: ~np.isfinite(re) & np.isfinite(im), np.tan)),
+    o.Asin: _by_kind(np.arcsin, _nan_where(_zero_and_nan, _from_above(np.arcsin))),
+    o.Acos: _by_kind(np.arccos, _nan_where(_zero_and_nan, _from_above(np.arccos))),
+    o.Atan: _by_kind(np.arctan, _atan_complex),
+    o.Sinh: _by_kind(np.sinh, _nan_where(_imag_not_finite, _from_above(np.sinh))),
+    o.Cosh: _by_kind(np.cosh, _nan_where(_imag_not_finite, np.cosh)),
+    o.Tanh: _by_kind(np.tanh, _nan_where(lambda re, im: np.isfinite(re) & ~np.isfinite(im), np.tanh)),
+    o.Asinh: _by_kind(np.arcsinh, _nan_where(lambda re, im: np.isnan(re) & (im == 0), _asinh_complex)),
+    o.Acosh: _by_kind(np.arccosh, _nan_where(_zero_and_nan, _from_above(np.arccosh))),
+    o.Atanh: _by_kind(np.arctanh, _atanh_complex),
     o.Conj: np.conjugate, o.Real: lambda x: x.real, o.Imag: lambda x: x.imag,
     o.Sign: _by_kind(_sign_real, _sign_complex, np.sign),
     o.Exp2: _by_kind(np.exp2, _exp2_complex),
-    o.Rsqrt: widened(_rsqrt),
-    o.Logistic: _by_kind(widened(_logistic), _logistic_complex),
+    o.Rsqrt: _by_kind(widened(_rsqrt), _rsqrt_complex),
+    o.Logistic: _by_kind(widened(_logistic), _nan_where(_imag_not_finite, _logistic_complex)),
     o.Erf: widened(lambda x: _special().erf(x)), o.Erfc: widened(lambda x: _special().erfc(x)),
     o.ErfInv: widened(_erf_inv),
     o.Lgamma: widened(_lgamma), o.Digamma: widened(_digamma),
@@ -277,7 +381,7 @@ UNARY: dict[type, Callable | Choice] = {
 
 BINARY: dict[type, Callable | Choice] = {
     o.Add: np.add, o.Sub: np.subtract, o.Mul: np.multiply,
-    o.Div: _by_kind(np.divide, integer=_divide_integers),
+    o.Div: _by_kind(np.divide, _divide_complex, integer=_divide_integers),
     o.Rem: _by_kind(np.fmod, integer=_remainder_of_integers),
     o.Max: _of_zeros(np.maximum, lambda x, y: np.where(np.signbit(x), y, x), 0.0),
     o.Min: _of_zeros(np.minimum, lambda x, y: np.where(np.signbit(x), x, y), -0.0),

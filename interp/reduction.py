@@ -13,7 +13,7 @@ from ..ir import Jaxpr, evaluate
 from ..ir import ops as o
 from ..ir.limits import greatest, least
 from .evaluate import run_jaxpr
-from .small import COMPLEX, SMALL_FLOATS, SMALL_INTS, WIDE, signed
+from .small import COMPLEX, FLOATS, SMALL_FLOATS, SMALL_INTS, WIDE, signed
 
 # ---- over axes -------------------------------------------------------------------------------------------------
 
@@ -28,13 +28,25 @@ def _accumulating(ufunc: np.ufunc) -> Callable:
     return rule
 
 
-def _extreme(ufunc: np.ufunc, of_nothing: Callable[[np.dtype], Any]) -> Callable:
+def _zeros_decided(found: Any, x: Any, of_bools: Callable[[Any], Any], winner: float) -> Any:
+    """An extreme among zeros, which NumPy takes for equal numbers: the winner, 0.0 or -0.0, where x has one."""
+    zeros = found == 0
+    if not zeros.any():
+        return found
+    here = of_bools((x == 0) & (np.signbit(x) == np.signbit(winner)))
+    return np.where(zeros, np.where(here, found.dtype.type(winner), found.dtype.type(-winner)), found)
+
+
+def _extreme(ufunc: np.ufunc, of_nothing: Callable[[np.dtype], Any], winner: float) -> Callable:
     def rule(op: Any, x: Any) -> Any:
         dtype = x.dtype
         if dtype in SMALL_INTS:
             return ufunc.reduce(x.astype(WIDE[dtype]), op.axes, initial=int(of_nothing(dtype))).astype(dtype)
         if x.size:
-            return ufunc.reduce(x, op.axes)
+            found = ufunc.reduce(x, op.axes)
+            if dtype not in FLOATS:
+                return found
+            return _zeros_decided(found, x, lambda b: np.logical_or.reduce(b, op.axes), winner)
         return ufunc.reduce(x, op.axes, initial=of_nothing(dtype))
     return rule
 
@@ -50,8 +62,8 @@ def _bitwise(ufunc: np.ufunc) -> Callable:
 
 evaluate.register(o.ReduceSum)(_accumulating(np.add))
 evaluate.register(o.ReduceProd)(_accumulating(np.multiply))
-evaluate.register(o.ReduceMax)(_extreme(np.maximum, least))
-evaluate.register(o.ReduceMin)(_extreme(np.minimum, greatest))
+evaluate.register(o.ReduceMax)(_extreme(np.maximum, least, 0.0))
+evaluate.register(o.ReduceMin)(_extreme(np.minimum, greatest, -0.0))
 evaluate.register(o.ReduceAnd)(_bitwise(np.bitwise_and))
 evaluate.register(o.ReduceOr)(_bitwise(np.bitwise_or))
 evaluate.register(o.ReduceXor)(_bitwise(np.bitwise_xor))
@@ -117,8 +129,19 @@ def _filled(x: Any, shape: tuple[int, ...]) -> Any:
 # ---- cumulative ------------------------------------------------------------------------------------------------
 
 
+_WINNERS = {np.maximum: 0.0, np.minimum: -0.0}
+
+
 def _cumulative(ufunc: np.ufunc) -> Callable:
+    winner = _WINNERS.get(ufunc)
+
     def rule(op: Any, x: Any) -> Any:
+        found = plain(op, x)
+        if winner is None or x.dtype not in FLOATS:
+            return found
+        return _zeros_decided(found, x, lambda b: _accumulated(np.logical_or, b, op.axis, op.reverse), winner)
+
+    def plain(op: Any, x: Any) -> Any:
         dtype = x.dtype
         wide = WIDE.get(dtype)
         if wide is not None:

@@ -11,6 +11,7 @@ from ..ir import dtypes
 
 SMALL_FLOATS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) == "f" and d.itemsize <= 2)
 SMALL_INTS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) in "iu" and dtypes.itemsize_bits(d) < 8)
+FLOATS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) == "f")
 INTEGERS = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) in "iu")
 COMPLEX = frozenset(d for d in dtypes.DTYPES if dtypes.kind(d) == "c")
 FLOAT32 = np.dtype(np.float32)

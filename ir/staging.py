@@ -449,6 +449,7 @@ def aval_of(x: Any) -> ShapedArray:
 
     Raises:
         TypeError: x cannot be an operand.
+        ValueError: x is a masked array.
 
     >>> from glax.ir import aval_of
     >>> aval_of(1.5)
@@ -458,10 +459,17 @@ def aval_of(x: Any) -> ShapedArray:
     if found is not None:
         return found(x)
     if isinstance(x, (np.generic, np.ndarray)):
+        require_no_mask(x)
         return shaped_array(x.shape, dtypes.canonicalize(dtypes.check_array_dtype(x.dtype)))
     if isinstance(x, (int, float, complex)):
         return literal_of(x).aval
     raise TypeError(f"expected an array or a number, got {x!r:.200} of type {type(x).__name__}")
+
+
+def require_no_mask(x: Any) -> None:
+    """Raise ValueError for NumPy's masked arrays."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise ValueError("masked arrays are not taken, as their mask would be lost; pass x.filled(value)")
 
 
 def avals_of(xs: Sequence[Any]) -> list[ShapedArray]:

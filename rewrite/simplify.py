@@ -54,10 +54,17 @@ def simplify(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def is_scalar(a: Atom, value: float) -> bool:
-    """Whether an atom is a literal scalar of a value (with the sign of zero)."""
+    """Whether an atom is a literal scalar of a value (with the sign of zero, in both parts of a complex 0)."""
     if type(a) is not Literal or a.aval.shape != () or a.aval.dtype.kind not in "iufc":
         return False
-    return bool(a.value == value) and bool(np.signbit(a.value.real) == np.signbit(value))
+    parts = (a.value.real, a.value.imag) if a.aval.dtype.kind == "c" and value == 0 else (a.value.real,)
+    return bool(a.value == value) and all(bool(np.signbit(p) == np.signbit(value)) for p in parts)
+
+
+def is_exact_one(a: Atom) -> bool:
+    """Whether an atom is a literal 1 that changes nothing as a factor. A complex one does: its imaginary part of 0 makes
+    NaN of infinities, and other signs of zeros."""
+    return a.aval.dtype.kind != "c" and is_scalar(a, 1)
 
 
 def first_when(condition: Callable[[Operation, Atom], bool]) -> Callable[..., Atom | None]:
@@ -71,7 +78,7 @@ def _as_it_is(op: Operation, *atoms: Atom) -> None:
 
 @simplify_rule.register(o.Mul)
 def _times_one(op: o.Mul, x: Atom, y: Atom) -> Atom | None:
-    return x if is_scalar(y, 1) else y if is_scalar(x, 1) else None
+    return x if is_exact_one(y) else y if is_exact_one(x) else None
 
 
 @simplify_rule.register(o.Add)
@@ -82,7 +89,7 @@ def _plus_nothing(op: o.Add, x: Atom, y: Atom) -> Atom | None:
 
 
 simplify_rule.register(o.Sub)(lambda op, x, y: x if is_scalar(y, 0) else None)
-simplify_rule.register(o.Div)(lambda op, x, y: x if is_scalar(y, 1) else None)
+simplify_rule.register(o.Div)(lambda op, x, y: x if is_exact_one(y) else None)
 simplify_rule.register(o.IntegerPow)(first_when(lambda op, x: op.y == 1))
 simplify_rule.register(o.Reshape)(first_when(lambda op, x: op.new_sizes == x.aval.shape))
 simplify_rule.register(o.BroadcastInDim)(first_when(lambda op, x: op.shape == x.aval.shape))

@@ -160,14 +160,24 @@ def integer_pow(x: Any, y: int) -> Any:
 
 
 def conj(x: Any) -> Any:
-    """Elementwise complex conjugate; real floats become complex."""
+    """Elementwise complex conjugate; real floats become complex.
+
+    >>> from glax import lax
+    >>> lax.conj(1 + 2j)
+    Array(1.-2.j, dtype=complex64, weak_type=True)
+    """
     if dtypes.is_complex(type_of("conj", x).dtype):
         return o.conj(x)
     return complex(x, literal_like(x, 0.0))
 
 
 def reciprocal(x: Any) -> Any:
-    """Elementwise 1 / x, for floats and complex numbers."""
+    """Elementwise 1 / x, for floats and complex numbers.
+
+    >>> from glax import lax
+    >>> lax.reciprocal(4.0)
+    Array(0.25, dtype=float32, weak_type=True)
+    """
     return o.integer_pow(x, -1)
 
 
@@ -210,7 +220,12 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """Floats rounded to a format of fewer exponent and mantissa bits; the dtype stays."""
+    """Floats rounded to a format of fewer exponent and mantissa bits; the dtype stays.
+
+    >>> from glax import lax
+    >>> lax.reduce_precision(1.2, exponent_bits=8, mantissa_bits=2)
+    Array(1.25, dtype=float32, weak_type=True)
+    """
     e, m = (as_index(v, "reduce_precision", n) for v, n in ((exponent_bits, "exponent_bits"),
                                                               (mantissa_bits, "mantissa_bits")))
     if e < 1 or m < 0:
@@ -254,12 +269,22 @@ def stop_gradient(x: Any) -> Any:
 
 
 def optimization_barrier(operand: Any) -> Any:
-    """operand, a pytree, across which the compiler moves and merges nothing."""
+    """operand, a pytree, across which the compiler moves and merges nothing.
+
+    >>> from glax import lax
+    >>> lax.optimization_barrier((1.0, 2))
+    (Array(1., dtype=float32, weak_type=True), Array(2, dtype=int32, weak_type=True))
+    """
     leaves, tree = flatten(operand)
     return unflatten(tree, [o.optimization_barrier(leaf) for leaf in leaves])
 
 
 def dtype(x: Any) -> np.dtype:
-    """The dtype of a value."""
+    """The dtype of a value.
+
+    >>> from glax import lax
+    >>> lax.dtype(1.0)
+    dtype('float32')
+    """
     return type_of("dtype", x).dtype
 

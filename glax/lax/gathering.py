@@ -51,6 +51,12 @@ def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionN
         unique_indices, indices_are_sorted: promises that help the compiler.
         mode: what happens out of bounds; by default the fill value is given.
         fill_value: by default NaN, or the least integer (greatest, where unsigned), or True.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> numbers = lax.GatherDimensionNumbers(offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,))
+    >>> lax.gather(xp.array([5.0, 6.0]), xp.array([[1], [9]]), numbers, (1,))
+    Array([ 6., nan], dtype=float32)
     """
     type_of("gather", operand)
     type_of("gather", start_indices, 1)
@@ -88,13 +94,28 @@ scatter_max = _scatter("scatter_max", o.ScatterMax, "combined by maximum")
 def scatter_sub(operand: Any, scatter_indices: Any, updates: Any, dimension_numbers: ScatterDimensionNumbers, *,
                 indices_are_sorted: bool = False, unique_indices: bool = False,
                 mode: str | GatherScatterMode | None = None) -> Any:
-    """operand with windows of updates subtracted at index vectors; arguments are those of scatter_add."""
+    """operand with windows of updates subtracted at index vectors; arguments are those of scatter_add.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> numbers = lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> lax.scatter_sub(xp.ones(3), xp.array([[1], [1]]), xp.array([5.0, 6.0]), numbers)
+    Array([  1., -10.,   1.], dtype=float32)
+    """
     return scatter_add(operand, scatter_indices, o.neg(updates), dimension_numbers,
                        indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
 
 
 def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
-    """The slices of src at 1-dimensional arrays of indices, one for each of axes, along a new first dimension."""
+    """The slices of src at 1-dimensional arrays of indices, one for each of axes, along a new first dimension.
+
+    Negative indices count from the end; beyond the ends the result is undefined.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.index_take(xp.array([5, 6, 7]), (xp.array([0, -1]),), (0,))
+    Array([5, 7], dtype=int32)
+    """
     shape = type_of("index_take", src).shape
     axes = canonical_axes(tuple(axes), len(shape), "index_take", "axes")
     columns = []

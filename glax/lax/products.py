@@ -107,7 +107,16 @@ def dot(lhs: Any, rhs: Any, *, dimension_numbers: DotDimensionNumbers | None = N
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
-    """Products of the matrices in the last two dimensions; the other ones are equal."""
+    """Products of the matrices in the last two dimensions; the other ones are equal.
+
+    Shapes (..., n, k) and (..., k, m) give (..., n, m). ValueError where there are fewer than 2 dimensions, or not
+    equally many.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.batch_matmul(xp.ones((5, 2, 3)), xp.ones((5, 3, 4))).shape
+    (5, 2, 4)
+    """
     l_ndim, r_ndim = len(type_of("batch_matmul", lhs).shape), len(type_of("batch_matmul", rhs, 1).shape)
     if l_ndim < 2 or l_ndim != r_ndim:
         raise ValueError(f"batch_matmul: arrays must have an equal number of at least 2 dimensions, got {l_ndim} and "

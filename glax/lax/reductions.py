@@ -117,7 +117,15 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """keys sorted along a dimension, and values in the same order."""
+    """keys sorted along a dimension, and values in the same order.
+
+    Both have one shape. ValueError for a dimension out of range.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.sort_key_val(xp.array([3, 1, 2]), xp.array([10, 20, 30]))
+    (Array([1, 2, 3], dtype=int32), Array([20, 30, 10], dtype=int32))
+    """
     return sort((keys, values), dimension, is_stable)
 
 

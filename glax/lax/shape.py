@@ -40,7 +40,13 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def broadcast(operand: Any, sizes: Sequence[int]) -> Any:
-    """operand repeated along new leading dimensions of the given sizes."""
+    """operand repeated along new leading dimensions of the given sizes.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.broadcast(xp.arange(2), (3,)).shape
+    (3, 2)
+    """
     shape = type_of("broadcast", operand).shape
     sizes = as_shape(sizes, "broadcast", "sizes")
     return o.broadcast_in_dim(operand, sizes + shape, tuple(range(len(sizes), len(sizes) + len(shape))))
@@ -65,7 +71,15 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: S
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """x with leading dimensions of size 1 added to reach a rank."""
+    """x with leading dimensions of size 1 added to reach a rank.
+
+    ValueError where x has more dimensions.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.broadcast_to_rank(xp.arange(2), 3).shape
+    (1, 1, 2)
+    """
     missing = rank - len(type_of("broadcast_to_rank", x).shape)
     if missing < 0:
         raise ValueError(f"broadcast_to_rank: an array of shape {shape_of(x)} has more than {rank} dimensions")
@@ -73,7 +87,15 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 
 
 def broadcast_like(x: Any, like: Any) -> Any:
-    """x broadcast to the shape of another array."""
+    """x broadcast to the shape of another array.
+
+    The dtype stays that of x. ValueError where the shapes do not broadcast.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.broadcast_like(1, xp.zeros(3))
+    Array([1, 1, 1], dtype=int32, weak_type=True)
+    """
     return o.broadcast(x, type_of("broadcast_like", like).shape)
 
 
@@ -114,7 +136,13 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | 
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
-    """Dimensions permuted: dimension i of the result is dimension permutation[i] of the operand."""
+    """Dimensions permuted: dimension i of the result is dimension permutation[i] of the operand.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.transpose(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     ndim = len(type_of("transpose", operand).shape)
     given = tuple([as_index(d, "transpose", "permutation") for d in permutation])
     if sorted(given) != list(range(ndim)):
@@ -123,13 +151,25 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
 
 
 def squeeze(array: Any, dimensions: Sequence[int] | int) -> Any:
-    """Dimensions of size 1 removed. ValueError where one is not of size 1."""
+    """Dimensions of size 1 removed. ValueError where one is not of size 1.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.squeeze(xp.zeros((1, 3, 1)), (0,)).shape
+    (3, 1)
+    """
     shape = type_of("squeeze", array).shape
     return o.squeeze(array, tuple(sorted(canonical_axes(dimensions, len(shape), "squeeze", "dimensions"))))
 
 
 def expand_dims(array: Any, dimensions: Sequence[int] | int) -> Any:
-    """Dimensions of size 1 inserted, numbered as in the result."""
+    """Dimensions of size 1 inserted, numbered as in the result.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.expand_dims(xp.arange(2), (0, -1)).shape
+    (1, 2, 1)
+    """
     given = tuple(dimensions) if isinstance(dimensions, (tuple, list)) else (dimensions,)
     ndim = len(type_of("expand_dims", array).shape) + len(given)
     return o.expand_dims(array, canonical_axes(given, ndim, "expand_dims", "dimensions"))
@@ -150,7 +190,15 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
-    """operand padded with a scalar: each dimension has (low, high, interior) counts, low and high possibly negative."""
+    """operand padded with a scalar: each dimension has (low, high, interior) counts, low and high possibly negative.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.pad(xp.array([1, 2]), 0, [(1, 0, 1)])
+    Array([0, 1, 0, 2], dtype=int32)
+    >>> lax.pad(xp.array([1, 2]), 0, [(-1, 2, 0)])
+    Array([2, 0, 0], dtype=int32)
+    """
     config = tuple([tuple([as_index(n, "pad", "padding_config") for n in entry]) for entry in padding_config])
     if builtins.any(len(entry) != 3 for entry in config):
         raise ValueError(f"pad: padding_config has a (low, high, interior) for each dimension, got {config}")
@@ -159,7 +207,13 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
-    """Dimensions reversed."""
+    """Dimensions reversed.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.rev(xp.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
+    """
     ndim = len(type_of("rev", operand).shape)
     dims = canonical_axes(tuple(dimensions), ndim, "rev", "dimensions")
     return o.rev(operand, dims) if dims else operand
@@ -176,7 +230,13 @@ def iota(dtype: Any, size: int) -> Any:
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
-    """An array of which each element is its index along a dimension."""
+    """An array of which each element is its index along a dimension.
+
+    >>> from glax import lax
+    >>> lax.broadcasted_iota("int32", (2, 3), 1)
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
     shape = as_shape(shape, "broadcasted_iota")
     return o.iota(dtypes.canonicalize(dtype), shape, canonical_axis(dimension, len(shape), "iota", "dimension"))
 
@@ -212,7 +272,15 @@ def _python_scalar_in(value: Any, dtype: np.dtype) -> Any:
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None) -> Any:
-    """An array of the shape and dtype of x, or of those given, filled with a scalar."""
+    """An array of the shape and dtype of x, or of those given, filled with a scalar.
+
+    TypeError where fill_value is not a scalar.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.full_like(xp.arange(2), 7)
+    Array([7, 7], dtype=int32)
+    """
     aval = type_of("full_like", x)
     result = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
     if dtype is None and aval.weak_type:
@@ -221,19 +289,38 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] |
 
 
 def empty(shape: Sequence[int], dtype: Any) -> Any:
-    """An array whose contents are unspecified (zeros, here)."""
+    """An array whose contents are unspecified (zeros, here).
+
+    >>> from glax import lax
+    >>> lax.empty((2,), "float32")
+    Array([0., 0.], dtype=float32)
+    """
     return full(shape, 0, dtype)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
-    """Consecutive pieces of given sizes along an axis, which they must add up to."""
+    """Consecutive pieces of given sizes along an axis, which they must add up to.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.split(xp.arange(3), (2, 1))
+    [Array([0, 1], dtype=int32), Array([2], dtype=int32)]
+    """
     shape = type_of("split", operand).shape
     return o.split(operand, tuple([as_index(n, "split", "sizes") for n in sizes]),
                    canonical_axis(axis, len(shape), "split"))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """Dimensions from start_dimension up to stop_dimension (excluded) joined into one."""
+    """Dimensions from start_dimension up to stop_dimension (excluded) joined into one.
+
+    Without stop_dimension, up to the last one. ValueError where there is none to join.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.collapse(xp.zeros((2, 3, 4)), 1).shape
+    (2, 12)
+    """
     shape = type_of("collapse", operand).shape
     lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     if hi <= lo:
@@ -242,7 +329,15 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:
-    """operand repeated reps[d] times along each dimension d."""
+    """operand repeated reps[d] times along each dimension d.
+
+    ValueError unless there is one of reps for each dimension.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.tile(xp.arange(2), (2,))
+    Array([0, 1, 0, 1], dtype=int32)
+    """
     shape, reps = type_of("tile", operand).shape, as_shape(reps, "tile", "reps")
     if len(reps) != len(shape):
         raise ValueError(f"tile: reps {reps} must have one entry for each dimension of {shape}")
@@ -254,7 +349,16 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays of one shape and dtype joined along a new axis."""
+    """Arrays of one shape and dtype joined along a new axis.
+
+    The axis is numbered as in the result.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.stack([xp.arange(2), xp.arange(2)], axis=1)
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
+    """
     operands = list(operands)
     if not operands:
         raise ValueError("stack: at least one array is needed")
@@ -263,7 +367,15 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
 
 
 def unstack(operand: Any, axis: int = 0) -> list[Any]:
-    """The slices of operand along an axis."""
+    """The slices of operand along an axis.
+
+    The slices lack the axis.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.unstack(xp.array([[1, 2], [3, 4]]))
+    [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
+    """
     shape = type_of("unstack", operand).shape
     axis = canonical_axis(axis, len(shape), "unstack")
     return [o.squeeze(x, (axis,)) for x in o.split(operand, (1,) * shape[axis], axis)] if shape[axis] else []

@@ -31,7 +31,13 @@ def slice(operand: Any, start_indices: Sequence[int], limit_indices: Sequence[in
 
 
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
-    """A slice along one axis, its ends given as in Python (None, or negative from the end)."""
+    """A slice along one axis, its ends given as in Python (None, or negative from the end).
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.slice_in_dim(xp.arange(5), 1, -1, stride=2)
+    Array([1, 3], dtype=int32)
+    """
     shape = type_of("slice_in_dim", operand).shape
     axis = canonical_axis(axis, len(shape), "slice_in_dim")
     n = shape[axis]
@@ -45,7 +51,15 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """The slice at a fixed index of an axis, which stays with size 1 where keepdims is true."""
+    """The slice at a fixed index of an axis, which stays with size 1 where keepdims is true.
+
+    IndexError for an index out of bounds.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.index_in_dim(xp.array([5, 6, 7]), -1)
+    Array([7], dtype=int32)
+    """
     shape = type_of("index_in_dim", operand).shape
     axis = canonical_axis(axis, len(shape), "index_in_dim")
     index, n = as_index(index, "index_in_dim", "index"), shape[axis]
@@ -117,7 +131,13 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int], 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, *,
                          allow_negative_indices: bool | Sequence[bool] = True) -> Any:
-    """operand with a slice of the update's shape replaced at computed start indices, which are as in dynamic_slice."""
+    """operand with a slice of the update's shape replaced at computed start indices, which are as in dynamic_slice.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.dynamic_update_slice(xp.arange(4), xp.array([8, 9]), (3,))
+    Array([0, 1, 8, 9], dtype=int32)
+    """
     starts = _starts("dynamic_update_slice", operand, start_indices, allow_negative_indices)
     return o.dynamic_update_slice(operand, update, starts)
 
@@ -128,7 +148,15 @@ def _placed(operand: Any, index: Any, axis: int) -> list[Any]:
 
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0, *,
                          allow_negative_indices: bool = True) -> Any:
-    """dynamic_slice along one axis."""
+    """dynamic_slice along one axis.
+
+    A slice that would reach beyond the end is moved back.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.dynamic_slice_in_dim(xp.arange(5), 4, 2)
+    Array([3, 4], dtype=int32)
+    """
     shape = type_of("dynamic_slice_in_dim", operand).shape
     axis = canonical_axis(axis, len(shape), "dynamic_slice_in_dim")
     size = as_index(slice_size, "dynamic_slice_in_dim", "slice_size")
@@ -139,14 +167,28 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *,
                          allow_negative_indices: bool = True) -> Any:
-    """The slice at a computed index of an axis, which stays with size 1 where keepdims is true."""
+    """The slice at a computed index of an axis, which stays with size 1 where keepdims is true.
+
+    An index out of bounds is moved to the nearest end.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.dynamic_index_in_dim(xp.array([5, 6, 7]), 9, keepdims=False)
+    Array(7, dtype=int32)
+    """
     piece = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
     return piece if keepdims else o.squeeze(piece, (canonical_axis(axis, len(shape_of(operand)), "axis"),))
 
 
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int, *,
                                 allow_negative_indices: bool = True) -> Any:
-    """dynamic_update_slice along one axis."""
+    """dynamic_update_slice along one axis.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.dynamic_update_slice_in_dim(xp.arange(4), xp.array([8, 9]), 1, axis=0)
+    Array([0, 8, 9, 3], dtype=int32)
+    """
     axis = canonical_axis(axis, len(type_of("dynamic_update_slice_in_dim", operand).shape),
                           "dynamic_update_slice_in_dim")
     return dynamic_update_slice(operand, update, _placed(operand, start_index, axis),
@@ -155,7 +197,13 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int, *,
                                 allow_negative_indices: bool = True) -> Any:
-    """operand with the slice at a computed index of an axis replaced; the update may lack the axis."""
+    """operand with the slice at a computed index of an axis replaced; the update may lack the axis.
+
+    >>> import glax.numpy as xp
+    >>> from glax import lax
+    >>> lax.dynamic_update_index_in_dim(xp.arange(3), 9, 1, axis=0)
+    Array([0, 9, 2], dtype=int32)
+    """
     ndim = len(type_of("dynamic_update_index_in_dim", operand).shape)
     axis = canonical_axis(axis, ndim, "dynamic_update_index_in_dim")
     if len(type_of("dynamic_update_index_in_dim", update).shape) != ndim:

@@ -33,7 +33,12 @@ def _kind(x: Any) -> str:
 
 
 def positive(x: Any, /) -> Any:
-    """x, as an array."""
+    """x, as an array.
+
+    >>> import glax.numpy as xp
+    >>> xp.positive(-2)
+    Array(-2, dtype=int32, weak_type=True)
+    """
     type_of("positive", x)
     return as_array(x)
 
@@ -52,14 +57,26 @@ absolute = abs
 
 
 def fabs(x: Any, /) -> Any:
-    """Elementwise absolute value of real numbers, as floats."""
+    """Elementwise absolute value of real numbers, as floats.
+
+    TypeError for complex numbers.
+
+    >>> import glax.numpy as xp
+    >>> xp.fabs(-2)
+    Array(2., dtype=float32, weak_type=True)
+    """
     if dtypes.is_complex(type_of("fabs", x).dtype):
         raise TypeError("fabs does not accept complex numbers; use abs")
     return o.abs_(*promote_inexact("fabs", x))
 
 
 def sign(x: Any, /) -> Any:
-    """Elementwise sign: -1, 0 or 1, NaN of NaN; x / |x| for complex x."""
+    """Elementwise sign: -1, 0 or 1, NaN of NaN; x / |x| for complex x.
+
+    >>> import glax.numpy as xp
+    >>> xp.sign(xp.array([-2.5, 0.0, 3.0]))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
     return o.sign(*promote_numeric("sign", x)) if dtypes.is_bool(type_of("sign", x).dtype) else o.sign(x)
 
 
@@ -87,7 +104,12 @@ def _to_even(x: Any) -> Any:
 
 
 def rint(x: Any, /) -> Any:
-    """Elementwise rounding to the nearest integer, halves to even; integers become floats of the default width."""
+    """Elementwise rounding to the nearest integer, halves to even; integers become floats of the default width.
+
+    >>> import glax.numpy as xp
+    >>> xp.rint(xp.array([0.5, 1.5, -2.6]))
+    Array([ 0.,  2., -3.], dtype=float32)
+    """
     return _to_even(floats_of("rint", x))
 
 
@@ -340,7 +362,12 @@ sinc = unary_inexact("sinc", _sinc, "sin(pi x) / (pi x), 1 at 0")
 
 
 def conjugate(x: Any, /) -> Any:
-    """Elementwise complex conjugate; real numbers are returned as they are."""
+    """Elementwise complex conjugate; real numbers are returned as they are.
+
+    >>> import glax.numpy as xp
+    >>> xp.conjugate(xp.array([1 + 2j]))
+    Array([1.-2.j], dtype=complex64)
+    """
     return o.conj(x) if dtypes.is_complex(type_of("conjugate", x).dtype) else as_array(x)
 
 
@@ -348,12 +375,22 @@ conj = conjugate
 
 
 def real(val: Any, /) -> Any:
-    """Real part; real numbers are returned as they are."""
+    """Real part; real numbers are returned as they are.
+
+    >>> import glax.numpy as xp
+    >>> xp.real(xp.array([1 + 2j, 3]))
+    Array([1., 3.], dtype=float32)
+    """
     return o.real(val) if dtypes.is_complex(type_of("real", val).dtype) else as_array(val)
 
 
 def imag(val: Any, /) -> Any:
-    """Imaginary part; zeros of real numbers."""
+    """Imaginary part; zeros of real numbers.
+
+    >>> import glax.numpy as xp
+    >>> xp.imag(xp.array([1 + 2j, 3]))
+    Array([2., 0.], dtype=float32)
+    """
     aval = type_of("imag", val)
     if dtypes.is_complex(aval.dtype):
         return o.imag(val)

@@ -49,7 +49,12 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The differences of neighbours in the flattened array, with elements put before and after them."""
+    """The differences of neighbours in the flattened array, with elements put before and after them.
+
+    >>> import glax.numpy as xp
+    >>> xp.ediff1d(xp.array([1, 2, 4]), to_begin=0)
+    Array([0, 1, 2], dtype=int32)
+    """
     result = diff(ravel(asarray(ary)))
     parts = [*([] if to_begin is None else [ravel(asarray(to_begin))]), result,
              *([] if to_end is None else [ravel(asarray(to_end))])]
@@ -67,6 +72,12 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int | None = N
 
     Returns:
         An array, or a list of them for several axes.
+
+    >>> import glax.numpy as xp
+    >>> xp.gradient(xp.array([1.0, 2.0, 4.0, 7.0]))
+    Array([1. , 1.5, 2.5, 3. ], dtype=float32)
+    >>> xp.gradient(xp.array([1.0, 3.0, 13.0]), xp.array([0.0, 1.0, 3.0]))
+    Array([2., 3., 5.], dtype=float32)
     """
     if edge_order not in (None, 1):
         raise NotImplementedError(f"gradient: edge_order must be 1, got {edge_order}")
@@ -168,7 +179,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Any:
-    """Angles along an axis with jumps of more than half a period taken out, by adding whole periods."""
+    """Angles along an axis with jumps of more than half a period taken out, by adding whole periods.
+
+    >>> import glax.numpy as xp
+    >>> xp.unwrap(xp.array([300, 350, 10]), period=360)
+    Array([300., 350., 370.], dtype=float32)
+    """
     from .arithmetic import floats_of, remainder
     p = floats_of("unwrap", asarray(p))
     steps = diff(p, axis=axis)
@@ -200,7 +216,12 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 
 
 def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The correlation of two vectors; modes are those of ``convolve``."""
+    """The correlation of two vectors; modes are those of ``convolve``.
+
+    >>> import glax.numpy as xp
+    >>> xp.correlate(xp.array([1, 2, 3]), xp.array([0, 1]), "full")
+    Array([1., 2., 3., 0.], dtype=float32)
+    """
     from .arithmetic import conjugate
     a, v = asarray(a), asarray(v)
     if a.aval.size < v.aval.size:
@@ -246,7 +267,12 @@ blackman = _window("blackman", lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.
 
 
 def kaiser(M: int, beta: Any) -> Any:
-    """The Kaiser window of M points and shape beta."""
+    """The Kaiser window of M points and shape beta.
+
+    >>> import glax.numpy as xp
+    >>> xp.kaiser(3, 0.0)
+    Array([1., 1., 1.], dtype=float32)
+    """
     from .bessel import i0
     from .ufuncs import sqrt
     n = as_index(M, "kaiser", "M")

@@ -24,12 +24,22 @@ __all__ = [
 
 
 def finfo(dtype: Any) -> np.finfo:
-    """The limits of a floating dtype, or of the parts of a complex one."""
+    """The limits of a floating dtype, or of the parts of a complex one.
+
+    >>> import glax.numpy as xp
+    >>> float(xp.finfo("float16").max)
+    65504.0
+    """
     return dtypes.finfo(dtype)
 
 
 def iinfo(int_type: Any) -> np.iinfo:
-    """The limits of an integer dtype."""
+    """The limits of an integer dtype.
+
+    >>> import glax.numpy as xp
+    >>> xp.iinfo("int8").min, xp.iinfo("int8").max
+    (-128, 127)
+    """
     return dtypes.iinfo(int_type)
 
 
@@ -67,7 +77,12 @@ _KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is another, or of a kind ('bool', 'integral', 'real floating', ...), or of one of several."""
+    """Whether a dtype is another, or of a kind ('bool', 'integral', 'real floating', ...), or of one of several.
+
+    >>> import glax.numpy as xp
+    >>> xp.isdtype(xp.dtype("int32"), ("real floating", "integral"))
+    True
+    """
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     found = dtypes.check_array_dtype(dtype, "isdtype")
@@ -79,12 +94,22 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether a dtype converts to another under NumPy's casting rule."""
+    """Whether a dtype converts to another under NumPy's casting rule.
+
+    >>> import glax.numpy as xp
+    >>> xp.can_cast("float32", "int32"), xp.can_cast("float32", "int32", "unsafe")
+    (False, True)
+    """
     return np.can_cast(*(np.dtype(getattr(x, "dtype", x)) for x in (from_, to)), casting)
 
 
 def isscalar(element: Any) -> bool:
-    """Whether a value is a Python or NumPy scalar, or an array without dimensions."""
+    """Whether a value is a Python or NumPy scalar, or an array without dimensions.
+
+    >>> import glax.numpy as xp
+    >>> xp.isscalar(1.0), xp.isscalar(xp.zeros(1))
+    (True, False)
+    """
     if hasattr(element, "aval"):
         return element.aval.shape == ()
     return np.isscalar(element) or isinstance(element, PYTHON_SCALARS) or (

@@ -22,7 +22,7 @@ from .._promotion import (
 from ..ir import Literal, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.dtypes import result_type
-from ..ir.staging import current_builder
+from ..ir.staging import current_builder, require_no_mask
 from ..lax import shape as lax_shape
 from ..lower import Array, from_numpy_owned
 
@@ -117,6 +117,7 @@ def _copied(x: Any) -> Any:
 
 
 def _require_numbers(x: Any) -> None:
+    require_no_mask(x)
     try:
         dtypes.check_array_dtype(x.dtype, "array")
     except TypeError:
@@ -199,7 +200,12 @@ def _stacked(x: Any, dtype: np.dtype) -> Any:
 
 
 def copy(a: Any, order: str | None = None) -> Any:
-    """A copy of an array."""
+    """A copy of an array.
+
+    >>> import glax.numpy as xp
+    >>> xp.copy(xp.arange(3))
+    Array([0, 1, 2], dtype=int32)
+    """
     type_of("copy", a)
     return array(a)
 
@@ -222,12 +228,22 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
-    """Ones, of float32 unless a dtype is given."""
+    """Ones, of float32 unless a dtype is given.
+
+    >>> import glax.numpy as xp
+    >>> xp.ones(2)
+    Array([1., 1.], dtype=float32)
+    """
     return lax_shape.full(shape, 1, _dtype_or_float(dtype))
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
-    """An array whose contents are unspecified (zeros, here)."""
+    """An array whose contents are unspecified (zeros, here).
+
+    >>> import glax.numpy as xp
+    >>> xp.empty(2)
+    Array([0., 0.], dtype=float32)
+    """
     return zeros(shape, dtype)
 
 
@@ -258,22 +274,42 @@ def _like(name: str, a: Any, value: Any, dtype: Any, shape: Any) -> Any:
 
 
 def zeros_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
-    """Zeros of the shape and dtype of a, or of those given."""
+    """Zeros of the shape and dtype of a, or of those given.
+
+    >>> import glax.numpy as xp
+    >>> xp.zeros_like(xp.arange(2), dtype=float)
+    Array([0., 0.], dtype=float32)
+    """
     return _like("zeros_like", a, 0, dtype, shape)
 
 
 def ones_like(a: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
-    """Ones of the shape and dtype of a, or of those given."""
+    """Ones of the shape and dtype of a, or of those given.
+
+    >>> import glax.numpy as xp
+    >>> xp.ones_like(xp.arange(2))
+    Array([1, 1], dtype=int32)
+    """
     return _like("ones_like", a, 1, dtype, shape)
 
 
 def empty_like(prototype: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
-    """An array of the shape and dtype of another whose contents are unspecified (zeros, here)."""
+    """An array of the shape and dtype of another whose contents are unspecified (zeros, here).
+
+    >>> import glax.numpy as xp
+    >>> xp.empty_like(xp.arange(2))
+    Array([0, 0], dtype=int32)
+    """
     return _like("empty_like", prototype, 0, dtype, shape)
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None, *, device: Any = None) -> Any:
-    """An array of the shape and dtype of a, or of those given, filled with a value."""
+    """An array of the shape and dtype of a, or of those given, filled with a value.
+
+    >>> import glax.numpy as xp
+    >>> xp.full_like(xp.arange(2), 7.9)
+    Array([7, 7], dtype=int32)
+    """
     return _like("full_like", a, fill_value, dtype, shape)
 
 
@@ -355,14 +391,24 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
              axis: int = 0) -> Any:
-    """base to the powers of ``linspace(start, stop, num)``."""
+    """base to the powers of ``linspace(start, stop, num)``.
+
+    >>> import glax.numpy as xp
+    >>> xp.logspace(0, 2, 3).round(3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
     from .arithmetic import power
     result = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return result if dtype is None else strong(result, dtypes.canonicalize(dtype))
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """num numbers from start to stop with a constant ratio between neighbours."""
+    """num numbers from start to stop with a constant ratio between neighbours.
+
+    >>> import glax.numpy as xp
+    >>> xp.geomspace(1.0, 8.0, 4).round(3)
+    Array([1., 2., 4., 8.], dtype=float32)
+    """
     from .arithmetic import sign
     from .ufuncs import exp, log, multiply
     start, stop = promote_inexact("geomspace", start, stop)
@@ -402,12 +448,22 @@ def _on_diagonal(test: str, rows: int, columns: int, k: int) -> Any:
 
 
 def identity(n: int, dtype: Any = None) -> Any:
-    """The identity matrix of n rows."""
+    """The identity matrix of n rows.
+
+    >>> import glax.numpy as xp
+    >>> xp.identity(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return eye(n, dtype=dtype)
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
-    """Ones at and below a diagonal of an N by M matrix, zeros elsewhere."""
+    """Ones at and below a diagonal of an N by M matrix, zeros elsewhere.
+
+    >>> import glax.numpy as xp
+    >>> xp.tri(2, 3).tolist()
+    [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    """
     rows, columns, k = (as_index(n, "tri", what) for n, what in ((N, "N"), (N if M is None else M, "M"), (k, "k")))
     dtype = _dtype_or_float(dtype)
     if current_builder() is None:
@@ -437,12 +493,22 @@ def tril(m: Any, k: int = 0) -> Any:
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    """m with the elements below a diagonal of its last two dimensions replaced by zeros."""
+    """m with the elements below a diagonal of its last two dimensions replaced by zeros.
+
+    >>> import glax.numpy as xp
+    >>> xp.triu(xp.array([[1, 2], [3, 4]])).tolist()
+    [[1, 2], [0, 4]]
+    """
     return _triangle("triu", m, k, False)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The matrix of powers of a vector, a column for each."""
+    """The matrix of powers of a vector, a column for each.
+
+    >>> import glax.numpy as xp
+    >>> xp.vander(xp.array([1, 2, 3])).tolist()
+    [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
+    """
     x = asarray(x)
     if len(x.aval.shape) != 1:
         raise ValueError(f"vander: a vector is needed, got shape {x.aval.shape}")
@@ -454,7 +520,13 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
-    """Grids of coordinates from vectors, one for each; with 'xy' the first two dimensions are swapped."""
+    """Grids of coordinates from vectors, one for each; with 'xy' the first two dimensions are swapped.
+
+    >>> import glax.numpy as xp
+    >>> x, y = xp.meshgrid(xp.arange(2), xp.arange(3))
+    >>> x.tolist(), y.tolist()
+    ([[0, 1], [0, 1], [0, 1]], [[0, 0], [1, 1], [2, 2]])
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
     vectors = [asarray(x) for x in xi]
@@ -477,7 +549,12 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
-    """Arrays of the indices along each dimension of a shape, stacked, or as a tuple where sparse."""
+    """Arrays of the indices along each dimension of a shape, stacked, or as a tuple where sparse.
+
+    >>> import glax.numpy as xp
+    >>> xp.indices((2, 3)).shape, [x.shape for x in xp.indices((2, 3), sparse=True)]
+    ((2, 2, 3), [(2, 1), (1, 3)])
+    """
     dtype = dtypes.canonicalize(int if dtype is None else dtype)
     sizes = tuple(as_index(n, "indices", "dimensions") for n in dimensions)
     if sparse:
@@ -488,7 +565,12 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 
 
 def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **kwargs: Any) -> Any:
-    """A function of the grids of indices of a shape."""
+    """A function of the grids of indices of a shape.
+
+    >>> import glax.numpy as xp
+    >>> xp.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int).tolist()
+    [[0, 1], [10, 11]]
+    """
     grids = [o.iota(dtypes.canonicalize(dtype), tuple(shape), d) for d in range(len(tuple(shape)))]
     return function(*grids, **kwargs)
 

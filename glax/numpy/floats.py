@@ -103,7 +103,12 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
 
 
 def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
-    """Elementwise fraction and integer part, both with the sign of x."""
+    """Elementwise fraction and integer part, both with the sign of x.
+
+    >>> import glax.numpy as xp
+    >>> xp.modf(-1.5)
+    (Array(-0.5, dtype=float32, weak_type=True), Array(-1., dtype=float32, weak_type=True))
+    """
     x, = promote_inexact("modf", x)
     whole = trunc(x)
     infinite = o.eq(o.abs_(x), type_of("modf", x).dtype.type(np.inf))
@@ -112,19 +117,36 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
 
 
 def spacing(x: Any, /) -> Any:
-    """Elementwise distance to the next number away from zero."""
+    """Elementwise distance to the next number away from zero.
+
+    Of integers, as floats; negative for negative numbers.
+
+    >>> import glax.numpy as xp
+    >>> xp.spacing(1.0) == 2**-23
+    Array(True, dtype=bool)
+    """
     x, = promote_inexact("spacing", x)
     away = copysign(_like(x, np.inf), x)
     return o.sub(o.nextafter(o.stop_gradient(x), o.broadcast(away, type_of("spacing", x).shape)), x)
 
 
 def fmax(x1: Any, x2: Any, /) -> Any:
-    """Elementwise larger of x1 and x2; a number wins over a NaN."""
+    """Elementwise larger of x1 and x2; a number wins over a NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.fmax(xp.array([1.0, xp.nan]), 0.0)
+    Array([1., 0.], dtype=float32)
+    """
     return _ignoring_nan("fmax", o.max_, x1, x2)
 
 
 def fmin(x1: Any, x2: Any, /) -> Any:
-    """Elementwise smaller of x1 and x2; a number wins over a NaN."""
+    """Elementwise smaller of x1 and x2; a number wins over a NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.fmin(xp.array([1.0, xp.nan]), 2.0)
+    Array([1., 2.], dtype=float32)
+    """
     return _ignoring_nan("fmin", o.min_, x1, x2)
 
 
@@ -173,7 +195,14 @@ def gcd(x1: Any, x2: Any) -> Any:
 
 
 def lcm(x1: Any, x2: Any) -> Any:
-    """Elementwise least common multiple of integers."""
+    """Elementwise least common multiple of integers.
+
+    ValueError for what is not integers.
+
+    >>> import glax.numpy as xp
+    >>> xp.lcm(xp.array([4, 0]), 6)
+    Array([12,  0], dtype=int32)
+    """
     _require_integers("lcm", x1, x2)
     x, y = broadcast_to_one_shape("lcm", promote_numeric("lcm", x1, x2))
     x, y = _absolute(x), _absolute(y)
@@ -184,7 +213,12 @@ def lcm(x1: Any, x2: Any) -> Any:
 
 
 def bitwise_count(x: Any, /) -> Any:
-    """Elementwise count of the bits set in the absolute value of an integer, as uint8."""
+    """Elementwise count of the bits set in the absolute value of an integer, as uint8.
+
+    >>> import glax.numpy as xp
+    >>> xp.bitwise_count(xp.array([7, -8]))
+    Array([3, 1], dtype=uint8)
+    """
     x = as_array(x)
     if not dtypes.is_integer(type_of("bitwise_count", x).dtype):
         raise TypeError(f"bitwise_count: x must be integers, got {type_of('bitwise_count', x).short()}")

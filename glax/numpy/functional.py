@@ -19,7 +19,14 @@ def _vmap(f: Callable[..., Any], in_axes: Any = 0) -> Callable[..., Any]:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function of vectors applied to all vectors along an axis."""
+    """A function of vectors applied to all vectors along an axis.
+
+    What func1d returns takes the place of the axis; args and kwargs are handed to it.
+
+    >>> import glax.numpy as xp
+    >>> xp.apply_along_axis(xp.cumsum, 1, xp.array([[1, 2], [3, 4]])).tolist()
+    [[1, 3], [3, 7]]
+    """
     x = asarray(arr)
     n = len(x.aval.shape)
     axis = canonical_axis(axis, n, "apply_along_axis")
@@ -35,7 +42,14 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Any:
-    """A function of an array and an axis applied for one axis after another."""
+    """A function of an array and an axis applied for one axis after another.
+
+    Where func takes the axis away, it stays with size 1.
+
+    >>> import glax.numpy as xp
+    >>> xp.apply_over_axes(xp.sum, xp.ones((2, 3, 4)), (0, 2)).shape
+    (1, 3, 1)
+    """
     result = asarray(a)
     for axis in canonical_axes(axes, len(result.aval.shape), "apply_over_axes"):
         found = func(result, axis)

@@ -32,7 +32,12 @@ def ix_(*args: Any) -> tuple[Any, ...]:
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
-    """The positions of the main diagonal of an array of n in each dimension."""
+    """The positions of the main diagonal of an array of n in each dimension.
+
+    >>> import glax.numpy as xp
+    >>> xp.diag_indices(2)
+    (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
+    """
     n, ndim = as_index(n, "diag_indices", "n"), as_index(ndim, "diag_indices", "ndim")
     if n < 0 or ndim < 0:
         raise ValueError(f"diag_indices: n and ndim must not be negative, got {n} and {ndim}")
@@ -40,7 +45,14 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
-    """The positions of the main diagonal of an array."""
+    """The positions of the main diagonal of an array.
+
+    ValueError where its sizes differ.
+
+    >>> import glax.numpy as xp
+    >>> xp.diag_indices_from(xp.zeros((2, 2)))
+    (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
+    """
     shape = shape_of(asarray(arr))
     if len(shape) < 2 or len(set(shape)) != 1:
         raise ValueError(f"diag_indices_from: equal sizes in at least 2 dimensions are needed, got {shape}")
@@ -52,12 +64,22 @@ def _positions(found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """The positions at and below a diagonal of an n by m matrix."""
+    """The positions at and below a diagonal of an n by m matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.tril_indices(2)
+    (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
+    """
     return _positions(np.tril_indices(as_index(n, "tril_indices", "n"), k, m))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """The positions at and above a diagonal of an n by m matrix."""
+    """The positions at and above a diagonal of an n by m matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.triu_indices(2)
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
     return _positions(np.triu_indices(as_index(n, "triu_indices", "n"), k, m))
 
 
@@ -69,19 +91,34 @@ def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:
 
 
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """The positions at and below a diagonal of a matrix."""
+    """The positions at and below a diagonal of a matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.tril_indices_from(xp.zeros((2, 2)), k=-1)
+    (Array([1], dtype=int32), Array([0], dtype=int32))
+    """
     n, m = _matrix_shape("tril_indices_from", arr)
     return tril_indices(n, k, m)
 
 
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
-    """The positions at and above a diagonal of a matrix."""
+    """The positions at and above a diagonal of a matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.triu_indices_from(xp.zeros((2, 2)), k=1)
+    (Array([0], dtype=int32), Array([1], dtype=int32))
+    """
     n, m = _matrix_shape("triu_indices_from", arr)
     return triu_indices(n, k, m)
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0, *, size: int | None = None) -> tuple[Any, Any]:
-    """The positions that a function such as triu leaves nonzero in an n by n matrix of ones."""
+    """The positions that a function such as triu leaves nonzero in an n by n matrix of ones.
+
+    >>> import glax.numpy as xp
+    >>> xp.mask_indices(2, xp.triu)
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
     from .creation import ones
     from .sorting import nonzero
     return nonzero(mask_func(ones((n, n)), k), size=size)

@@ -522,7 +522,12 @@ def _without(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *,
                    mode: str | None = None) -> Any:
     """A copy of arr with the elements at indices along an axis replaced (inplace must be False: arrays are
-    immutable)."""
+    immutable).
+
+    >>> import glax.numpy as xp
+    >>> xp.put_along_axis(xp.zeros((2, 2)), xp.array([[0], [1]]), 5, axis=1, inplace=False).tolist()
+    [[5.0, 0.0], [0.0, 5.0]]
+    """
     if inplace:
         raise ValueError("put_along_axis: arrays are immutable, so inplace must be False; the changed copy is returned")
     arr, indices = asarray(arr), asarray(indices)
@@ -546,6 +551,10 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
         v: the new elements, repeated as needed.
         mode: what happens out of bounds: 'clip' takes the nearest position (a negative one being the first), 'wrap'
             goes round; by default negative positions count from the end, and then the nearest one is taken.
+
+    >>> import glax.numpy as xp
+    >>> xp.put(xp.zeros(3), xp.array([0, -1]), xp.array([5, 6]), inplace=False)
+    Array([5., 0., 6.], dtype=float32)
     """
     if mode not in (None, "clip", "wrap"):
         raise ValueError(f"put: mode must be None, 'clip' or 'wrap', got {mode!r}")
@@ -566,7 +575,12 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The elements of a diagonal in the plane of two axes, along a new last axis."""
+    """The elements of a diagonal in the plane of two axes, along a new last axis.
+
+    >>> import glax.numpy as xp
+    >>> xp.diagonal(xp.array([[1, 2], [3, 4]]), offset=1)
+    Array([2], dtype=int32)
+    """
     from .shaping import moveaxis
     a = asarray(a)
     shape = a.aval.shape
@@ -582,13 +596,23 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
-    """The sum of a diagonal in the plane of two axes."""
+    """The sum of a diagonal in the plane of two axes.
+
+    >>> import glax.numpy as xp
+    >>> xp.trace(xp.array([[1, 2], [3, 4]]))
+    Array(5, dtype=int32)
+    """
     from .reductions import sum
     return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix."""
+    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.diag(xp.array([1, 2]), k=1).tolist(), xp.diag(xp.array([[1, 2], [3, 4]]))
+    ([[0, 1, 0], [0, 0, 2], [0, 0, 0]], Array([1, 4], dtype=int32))
+    """
     from .creation import zeros
     v = asarray(v)
     shape = v.aval.shape
@@ -603,13 +627,23 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """The flattened elements as a diagonal of a matrix."""
+    """The flattened elements as a diagonal of a matrix.
+
+    >>> import glax.numpy as xp
+    >>> xp.diagflat(xp.array([1, 2])).tolist()
+    [[1, 0], [0, 2]]
+    """
     from .shaping import ravel
     return diag(ravel(v), k)
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """A copy of a with its main diagonal replaced (inplace must be False)."""
+    """A copy of a with its main diagonal replaced (inplace must be False).
+
+    >>> import glax.numpy as xp
+    >>> xp.fill_diagonal(xp.ones((2, 2)), 5, inplace=False).tolist()
+    [[5.0, 1.0], [1.0, 5.0]]
+    """
     if inplace:
         raise ValueError("fill_diagonal: arrays are immutable, so inplace must be False; the changed copy is returned")
     if wrap:
@@ -627,7 +661,12 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "clip") -> Any:
-    """Elements of choices[a], all broadcast together; mode is 'clip' or 'wrap'."""
+    """Elements of choices[a], all broadcast together; mode is 'clip' or 'wrap'.
+
+    >>> import glax.numpy as xp
+    >>> xp.choose(xp.array([1, 0]), [xp.array([1, 2]), xp.array([3, 4])])
+    Array([3, 2], dtype=int32)
+    """
     from .arithmetic import remainder
     from .selection import clip
     from .shaping import broadcast_arrays, stack

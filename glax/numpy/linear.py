@@ -93,14 +93,24 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
 
 
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of products of flattened arrays, the first one conjugated."""
+    """The sum of products of flattened arrays, the first one conjugated.
+
+    >>> import glax.numpy as xp
+    >>> xp.vdot(xp.array([1j, 2]), xp.array([1j, 3]))
+    Array(7.+0.j, dtype=complex64)
+    """
     from .arithmetic import conjugate
     a, b = (o.reshape(x, (x.aval.size,)) for x in (asarray(conjugate(a)), asarray(b)))
     return dot(a, b, precision=precision, preferred_element_type=preferred_element_type)
 
 
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of products along an axis, the first array conjugated, the other dimensions broadcast."""
+    """The sum of products along an axis, the first array conjugated, the other dimensions broadcast.
+
+    >>> import glax.numpy as xp
+    >>> xp.vecdot(xp.array([[1, 2], [3, 4]]), xp.array([1, 10]))
+    Array([21, 43], dtype=int32)
+    """
     from .arithmetic import conjugate
     from .shaping import broadcast_arrays, moveaxis
     x1, x2 = promote("vecdot", conjugate(x1), x2)
@@ -121,14 +131,24 @@ def _require_dimensions(name: str, *operands: tuple[Any, int]) -> None:
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices and vectors, the other dimensions broadcast. ValueError where there are too few."""
+    """The product of matrices and vectors, the other dimensions broadcast. ValueError where there are too few.
+
+    >>> import glax.numpy as xp
+    >>> xp.matvec(xp.array([[1, 2], [3, 4]]), xp.array([1, 10]))
+    Array([21, 43], dtype=int32)
+    """
     _require_dimensions("matvec", (x1, 2), (x2, 1))
     return matmul(x1, o.expand_dims(asarray(x2), (len(shape_of(x2)),)))[..., 0]
 
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """The product of vectors, conjugated, and matrices, the other dimensions broadcast. ValueError where there are too
-    few."""
+    few.
+
+    >>> import glax.numpy as xp
+    >>> xp.vecmat(xp.array([1, 10]), xp.array([[1, 2], [3, 4]]))
+    Array([31, 42], dtype=int32)
+    """
     from .arithmetic import conjugate
     _require_dimensions("vecmat", (x1, 1), (x2, 2))
     x1 = asarray(conjugate(x1))
@@ -161,7 +181,14 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of products over the last dimensions."""
+    """The sum of products over the last dimensions.
+
+    TypeError where their sizes differ.
+
+    >>> import glax.numpy as xp
+    >>> xp.inner(xp.array([[1, 2], [3, 4]]), xp.array([1, 10]))
+    Array([21, 43], dtype=int32)
+    """
     a, b = promote("inner", a, b)
     if not shape_of(a) or not shape_of(b):
         return o.mul(a, b)
@@ -184,7 +211,12 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product: each element of a times all of b, as a block."""
+    """The Kronecker product: each element of a times all of b, as a block.
+
+    >>> import glax.numpy as xp
+    >>> xp.kron(xp.array([1, 10]), xp.array([1, 2]))
+    Array([ 1,  2, 10, 20], dtype=int32)
+    """
     a, b = (asarray(x) for x in promote("kron", a, b))
     n = max(len(a.aval.shape), len(b.aval.shape))
     a_shape, b_shape = ((1,) * (n - len(x.aval.shape)) + x.aval.shape for x in (a, b))
@@ -195,7 +227,15 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of 2 or 3 components along an axis."""
+    """The cross product of vectors of 2 or 3 components along an axis.
+
+    A missing third component counts as 0; of two vectors of 2 components, the third component of the result is given
+    alone.
+
+    >>> import glax.numpy as xp
+    >>> xp.cross(xp.array([1, 0, 0]), xp.array([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
+    """
     from .shaping import moveaxis, stack
     if axis is not None:
         axisa = axisb = axisc = axis
@@ -247,7 +287,12 @@ def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any =
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
-    """The order in which einsum contracts its operands, and a description of its cost."""
+    """The order in which einsum contracts its operands, and a description of its cost.
+
+    >>> import glax.numpy as xp
+    >>> xp.einsum_path("ij,jk,k", xp.ones((2, 2)), xp.ones((2, 2)), xp.ones(2))[0]
+    ['einsum_path', (1, 2), (0, 1)]
+    """
     from .einsum_contraction import path_of
     return path_of(subscripts, operands, optimize)
 

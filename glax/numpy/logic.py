@@ -27,7 +27,12 @@ logical_xor = _logical("logical_xor", o.xor, "exclusive or")
 
 
 def logical_not(x: Any, /) -> Any:
-    """Elementwise test for being zero."""
+    """Elementwise test for being zero.
+
+    >>> import glax.numpy as xp
+    >>> xp.logical_not(xp.array([0, 1, 2]))
+    Array([ True, False, False], dtype=bool)
+    """
     return o.not_(as_bool("logical_not", x))
 
 
@@ -46,7 +51,12 @@ def isnan(x: Any, /) -> Any:
 
 
 def isfinite(x: Any, /) -> Any:
-    """Elementwise test for being neither infinite nor NaN."""
+    """Elementwise test for being neither infinite nor NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.isfinite(xp.array([1.0, xp.inf, xp.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
     kind = dtypes.kind(type_of("isfinite", x).dtype)
     if kind == "c":
         return o.and_(o.is_finite(o.real(x)), o.is_finite(o.imag(x)))
@@ -54,7 +64,12 @@ def isfinite(x: Any, /) -> Any:
 
 
 def isinf(x: Any, /) -> Any:
-    """Elementwise test for positive or negative infinity."""
+    """Elementwise test for positive or negative infinity.
+
+    >>> import glax.numpy as xp
+    >>> xp.isinf(xp.array([1.0, -xp.inf, xp.nan]))
+    Array([False,  True, False], dtype=bool)
+    """
     aval = type_of("isinf", x)
     kind = dtypes.kind(aval.dtype)
     if kind == "c":
@@ -104,23 +119,47 @@ def signbit(x: Any, /) -> Any:
 
 
 def isreal(x: Any) -> Any:
-    """Elementwise test for an imaginary part of 0."""
+    """Elementwise test for an imaginary part of 0.
+
+    It is the values that count; ``isrealobj`` asks for the dtype.
+
+    >>> import glax.numpy as xp
+    >>> xp.isreal(xp.array([1 + 0j, 1j]))
+    Array([ True, False], dtype=bool)
+    """
     return o.eq(o.imag(x), np.zeros((), dtypes.real_part_dtype(x.dtype))[()]) if iscomplexobj(x) else _constant_bool(
         x, True)
 
 
 def iscomplex(x: Any) -> Any:
-    """Elementwise test for an imaginary part other than 0."""
+    """Elementwise test for an imaginary part other than 0.
+
+    It is the values that count; ``iscomplexobj`` asks for the dtype.
+
+    >>> import glax.numpy as xp
+    >>> xp.iscomplex(xp.array([1 + 0j, 1j]))
+    Array([False,  True], dtype=bool)
+    """
     return o.not_(isreal(x))
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Whether x has a complex dtype."""
+    """Whether x has a complex dtype.
+
+    >>> import glax.numpy as xp
+    >>> xp.iscomplexobj(xp.array([1 + 0j]))
+    True
+    """
     return x is not None and dtypes.is_complex(type_of("iscomplexobj", x).dtype)
 
 
 def isrealobj(x: Any) -> bool:
-    """Whether x has a dtype that is not complex."""
+    """Whether x has a dtype that is not complex.
+
+    >>> import glax.numpy as xp
+    >>> xp.isrealobj(xp.array([1 + 0j]))
+    False
+    """
     return not iscomplexobj(x)
 
 
@@ -147,7 +186,14 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close, as ``isclose`` has it."""
+    """Whether all elements are close, as ``isclose`` has it.
+
+    A bool array without dimensions; where equal_nan is true, NaN is close to NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.allclose(xp.array([1.0, 2.0]), xp.array([1.0, 2.00001]))
+    Array(True, dtype=bool)
+    """
     from .reductions import all
     return all(isclose(a, b, rtol, atol, equal_nan))
 
@@ -170,7 +216,14 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether two arrays broadcast to one shape and are equal in it."""
+    """Whether two arrays broadcast to one shape and are equal in it.
+
+    False where the shapes do not broadcast.
+
+    >>> import glax.numpy as xp
+    >>> xp.array_equiv(xp.array([1, 1]), 1)
+    Array(True, dtype=bool)
+    """
     from .creation import asarray
     from .reductions import all
     a1, a2 = promote("array_equiv", asarray(a1), asarray(a2))

@@ -109,7 +109,14 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False,
            where: Any = None, *, mean: Any = None, correction: int | float | None = None) -> Any:
-    """The variance of the elements that are not NaN; NaN where there are no more of them than ddof."""
+    """The variance of the elements that are not NaN; NaN where there are no more of them than ddof.
+
+    Arguments are those of ``var``.
+
+    >>> import glax.numpy as xp
+    >>> xp.nanvar(xp.array([1.0, xp.nan, 3.0]))
+    Array(1., dtype=float32)
+    """
     if not type_of("nanvar", a).is_inexact:
         return reductions.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     return reductions.var(_replaced("nanvar", a, 0), axis, dtype, out, ddof, keepdims, where=_both("nanvar", a, where),
@@ -118,5 +125,12 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
 
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False,
            where: Any = None, *, mean: Any = None, correction: int | float | None = None) -> Any:
-    """The standard deviation of the elements that are not NaN, whose derivative at a NaN is 0."""
+    """The standard deviation of the elements that are not NaN, whose derivative at a NaN is 0.
+
+    Arguments are those of ``std``.
+
+    >>> import glax.numpy as xp
+    >>> xp.nanstd(xp.array([1.0, xp.nan, 3.0]))
+    Array(1., dtype=float32)
+    """
     return o.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction))

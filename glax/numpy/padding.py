@@ -175,7 +175,12 @@ def delete(arr: Any, obj: Any, axis: int | None = None, *, assume_unique_indices
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
     """A copy with values inserted before positions of an axis, or of the flattened array where axis is None; beyond
-    the ends, at the ends."""
+    the ends, at the ends.
+
+    >>> import glax.numpy as xp
+    >>> xp.insert(xp.array([1, 2, 3]), 1, 9)
+    Array([1, 9, 2, 3], dtype=int32)
+    """
     x = asarray(arr)
     if axis is None:
         x, axis = ravel(x), 0
@@ -218,7 +223,12 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
 
 
 def trim_zeros(filt: Any, trim: str = "fb") -> Any:
-    """A vector without its leading ('f') and trailing ('b') zeros; its contents must be concrete."""
+    """A vector without its leading ('f') and trailing ('b') zeros; its contents must be concrete.
+
+    >>> import glax.numpy as xp
+    >>> xp.trim_zeros(xp.array([0, 1, 0, 2, 0]), "f")
+    Array([1, 0, 2, 0], dtype=int32)
+    """
     x = asarray(filt)
     value = concrete(x, "trim_zeros", "filt")
     there = np.nonzero(value)[0]
@@ -230,7 +240,12 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Any:
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
-    """A copy with the elements where a mask holds replaced by values in turn (inplace must be False)."""
+    """A copy with the elements where a mask holds replaced by values in turn (inplace must be False).
+
+    >>> import glax.numpy as xp
+    >>> xp.place(xp.arange(4), xp.array([True, False, True, True]), xp.array([7, 8]), inplace=False)
+    Array([7, 1, 8, 7], dtype=int32)
+    """
     from .arithmetic import remainder
     from .reductions import cumsum
     from .selection import where
@@ -247,7 +262,14 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
-    """Groups of eight bools, or nonzero integers, along an axis as the bits of uint8 numbers."""
+    """Groups of eight bools, or nonzero integers, along an axis as the bits of uint8 numbers.
+
+    Zeros fill up the last group; with bitorder 'little' the first bool is the lowest bit.
+
+    >>> import glax.numpy as xp
+    >>> xp.packbits(xp.array([1, 0, 1]))
+    Array([160], dtype=uint8)
+    """
     x = asarray(a)
     if bitorder not in ("big", "little"):
         raise ValueError(f"packbits: bitorder must be 'big' or 'little', got {bitorder!r}")
@@ -269,7 +291,12 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
 
 
 def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
-    """The bits of uint8 numbers along an axis, eight for each, as uint8 zeros and ones."""
+    """The bits of uint8 numbers along an axis, eight for each, as uint8 zeros and ones.
+
+    >>> import glax.numpy as xp
+    >>> xp.unpackbits(xp.array([5], dtype="uint8"))
+    Array([0, 0, 0, 0, 0, 1, 0, 1], dtype=uint8)
+    """
     x = asarray(a)
     if bitorder not in ("big", "little"):
         raise ValueError(f"unpackbits: bitorder must be 'big' or 'little', got {bitorder!r}")

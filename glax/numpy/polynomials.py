@@ -37,7 +37,12 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
-    """The sum of two polynomials."""
+    """The sum of two polynomials.
+
+    >>> import glax.numpy as xp
+    >>> xp.polyadd(xp.array([1, 2]), xp.array([5]))
+    Array([1, 7], dtype=int32)
+    """
     a1, a2 = (_coefficients("polyadd", v) for v in promote("polyadd", asarray(a1), asarray(a2)))
     missing = a1.aval.size - a2.aval.size
     zero = a1.aval.dtype.type(0)
@@ -46,13 +51,23 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 def polysub(a1: Any, a2: Any) -> Any:
-    """The difference of two polynomials."""
+    """The difference of two polynomials.
+
+    >>> import glax.numpy as xp
+    >>> xp.polysub(xp.array([1, 2]), xp.array([5]))
+    Array([ 1, -3], dtype=int32)
+    """
     a1, a2 = promote("polysub", asarray(a1), asarray(a2))
     return polyadd(a1, o.neg(a2))
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
-    """The product of two polynomials."""
+    """The product of two polynomials.
+
+    >>> import glax.numpy as xp
+    >>> xp.polymul(xp.array([1, 1]), xp.array([1, -1]))
+    Array([ 1.,  0., -1.], dtype=float32)
+    """
     a1, a2 = (_coefficients("polymul", v) for v in promote_inexact("polymul", asarray(a1), asarray(a2)))
     if trim_leading_zeros:
         from .padding import trim_zeros
@@ -61,7 +76,12 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
-    """The quotient and the remainder of two polynomials."""
+    """The quotient and the remainder of two polynomials.
+
+    >>> import glax.numpy as xp
+    >>> xp.polydiv(xp.array([1.0, 3.0, 2.0]), xp.array([1.0, 1.0]))
+    (Array([1., 2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
+    """
     u, v = (_coefficients("polydiv", x) for x in promote_inexact("polydiv", asarray(u), asarray(v)))
     m, n = u.aval.size - 1, v.aval.size - 1
     steps = builtins.max(m - n + 1, 1)
@@ -79,7 +99,12 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
 
 
 def polyder(p: Any, m: int = 1) -> Any:
-    """The derivative of order m of a polynomial."""
+    """The derivative of order m of a polynomial.
+
+    >>> import glax.numpy as xp
+    >>> xp.polyder(xp.array([1, 0, 5]))
+    Array([2., 0.], dtype=float32)
+    """
     m = as_index(m, "polyder", "m")
     if m < 0:
         raise ValueError(f"polyder: m must not be negative, got {m}")
@@ -91,7 +116,12 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    """The integral of order m of a polynomial, with constants k."""
+    """The integral of order m of a polynomial, with constants k.
+
+    >>> import glax.numpy as xp
+    >>> xp.polyint(xp.array([2.0, 1.0]), k=7)
+    Array([1., 1., 7.], dtype=float32)
+    """
     m = as_index(m, "polyint", "m")
     if m < 0:
         raise ValueError(f"polyint: m must not be negative, got {m}")
@@ -108,7 +138,12 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """The polynomial with the given roots, and a first coefficient of 1."""
+    """The polynomial with the given roots, and a first coefficient of 1.
+
+    >>> import glax.numpy as xp
+    >>> xp.poly(xp.array([1.0, 2.0]))
+    Array([ 1., -3.,  2.], dtype=float32)
+    """
     roots_, = promote_inexact("poly", _coefficients("poly", seq_of_zeros))
     one = o.broadcast(roots_.aval.dtype.type(1), (1,))
     result = one
@@ -123,6 +158,10 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
     Args:
         p: coefficients.
         strip_zeros: whether leading zeros are left out; else there is a NaN for each in the place of a root.
+
+    >>> import glax.numpy as xp
+    >>> xp.roots(xp.array([1.0, -3.0, 2.0])).round(3)
+    Array([2.+0.j, 1.+0.j], dtype=complex64)
     """
     value = concrete(_coefficients("roots", p), "roots", "p")
     found = np.roots(value.astype(np.complex128 if dtypes.is_complex(value.dtype) else np.float64))
@@ -134,7 +173,15 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
 
 def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
             cov: bool = False) -> Any:
-    """The polynomial of a degree with the least squared distance from points, which must be concrete."""
+    """The polynomial of a degree with the least squared distance from points, which must be concrete.
+
+    With full, the sum of squares, the rank, the singular values and rcond follow; with cov, the covariance of the
+    coefficients. w weighs the points.
+
+    >>> import glax.numpy as xp
+    >>> xp.polyfit(xp.array([0.0, 1.0, 2.0]), xp.array([1.0, 3.0, 5.0]), 1).round(2)
+    Array([2., 1.], dtype=float32)
+    """
     values = [None if v is None else concrete(asarray(v), "polyfit", what) for v, what in ((x, "x"), (y, "y"), (w,
                                                                                                                 "w"))]
     dtype = dtypes.canonicalize(dtypes.to_inexact(values[1].dtype))

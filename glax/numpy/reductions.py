@@ -171,12 +171,22 @@ any = _quantifier("any", o.ReduceOr, False, "some of the elements")
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements over axes are nonzero."""
+    """How many elements over axes are nonzero.
+
+    >>> import glax.numpy as xp
+    >>> xp.count_nonzero(xp.array([[1, 0], [2, 3]]), axis=1)
+    Array([1, 2], dtype=int32)
+    """
     return sum(as_bool("count_nonzero", a), axis=axis, dtype=int, keepdims=keepdims)
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """The largest element over axes less the smallest."""
+    """The largest element over axes less the smallest.
+
+    >>> import glax.numpy as xp
+    >>> xp.ptp(xp.array([[1, 2], [3, 7]]), axis=1)
+    Array([1, 4], dtype=int32)
+    """
     require_no_out("ptp", out)
     return o.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
@@ -301,6 +311,10 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         axis: None for all axes, or one or several.
         weights: an array of a's shape, or of the axes'.
         returned: whether to return the sums of weights as well.
+
+    >>> import glax.numpy as xp
+    >>> xp.average(xp.array([1.0, 5.0]), weights=xp.array([3.0, 1.0]))
+    Array(2., dtype=float32)
     """
     from .ufuncs import divide, multiply
     a = asarray(a)

@@ -63,7 +63,12 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Elements of the first choice whose condition holds, of default where none does."""
+    """Elements of the first choice whose condition holds, of default where none does.
+
+    >>> import glax.numpy as xp
+    >>> xp.select([xp.arange(4) > 2, xp.arange(4) > 0], [xp.arange(4), -xp.arange(4)], default=9)
+    Array([ 9, -1, -2,  3], dtype=int32)
+    """
     if len(condlist) != len(choicelist):
         raise ValueError(f"select: condlist and choicelist must be of equal length, got {len(condlist)} and "
                          f"{len(choicelist)}")

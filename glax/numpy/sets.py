@@ -109,22 +109,50 @@ class _UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueAll:
-    """The different elements, where each first occurs, which one each element is, and how often each occurs."""
+    """The different elements, where each first occurs, which one each element is, and how often each occurs.
+
+    A named tuple of values, indices, inverse_indices and counts.
+
+    >>> import glax.numpy as xp
+    >>> xp.unique_all(xp.array([7, 5, 7])).inverse_indices
+    Array([1, 0, 1], dtype=int32)
+    """
     return _UniqueAll(*unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueCounts:
-    """The different elements and how often each occurs."""
+    """The different elements and how often each occurs.
+
+    A named tuple of values and counts.
+
+    >>> import glax.numpy as xp
+    >>> xp.unique_counts(xp.array([7, 5, 7])).counts
+    Array([1, 2], dtype=int32)
+    """
     return _UniqueCounts(*unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueInverse:
-    """The different elements and which one each element is."""
+    """The different elements and which one each element is.
+
+    A named tuple of values and inverse_indices.
+
+    >>> import glax.numpy as xp
+    >>> xp.unique_inverse(xp.array([7, 5, 7])).inverse_indices
+    Array([1, 0, 1], dtype=int32)
+    """
     return _UniqueInverse(*unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value))
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements."""
+    """The different elements.
+
+    In rising order. While staged, size is needed: how many to return, short of which fill_value fills the rest.
+
+    >>> import glax.numpy as xp
+    >>> xp.unique_values(xp.array([7, 5, 7]))
+    Array([5, 7], dtype=int32)
+    """
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
@@ -166,7 +194,12 @@ def _compacted(values: Any, keep: Any, size: int, fill_value: Any) -> Any:
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None,
               fill_value: Any = None) -> Any:
-    """The different elements of the first array that the second lacks, in rising order."""
+    """The different elements of the first array that the second lacks, in rising order.
+
+    >>> import glax.numpy as xp
+    >>> xp.setdiff1d(xp.array([3, 1, 2]), xp.array([2, 9]))
+    Array([1, 3], dtype=int32)
+    """
     x, y = _flat("setdiff1d", ar1, ar2)
     if size is None:
         return asarray(np.setdiff1d(concrete(x, "setdiff1d", "ar1"), concrete(y, "setdiff1d", "ar2"), assume_unique))
@@ -182,7 +215,12 @@ def _kept_once(x: Any, keep: Any, size: int, fill_value: Any) -> Any:
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
                 size: int | None = None, fill_value: Any = None) -> Any:
     """The different elements of both arrays, in rising order; with their first positions where return_indices is
-    true."""
+    true.
+
+    >>> import glax.numpy as xp
+    >>> xp.intersect1d(xp.array([3, 1, 2]), xp.array([2, 3, 9]))
+    Array([2, 3], dtype=int32)
+    """
     x, y = _flat("intersect1d", ar1, ar2)
     if size is None:
         result = np.intersect1d(concrete(x, "intersect1d", "ar1"), concrete(y, "intersect1d", "ar2"), assume_unique,
@@ -200,13 +238,23 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of either array, in rising order."""
+    """The different elements of either array, in rising order.
+
+    >>> import glax.numpy as xp
+    >>> xp.union1d(xp.array([3, 1]), xp.array([1, 2]))
+    Array([1, 2, 3], dtype=int32)
+    """
     return unique(concatenate(_flat("union1d", ar1, ar2)), size=size, fill_value=fill_value)
 
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None,
              fill_value: Any = None) -> Any:
-    """The different elements of one array that the other lacks, in rising order."""
+    """The different elements of one array that the other lacks, in rising order.
+
+    >>> import glax.numpy as xp
+    >>> xp.setxor1d(xp.array([3, 1, 2]), xp.array([2, 9]))
+    Array([1, 3, 9], dtype=int32)
+    """
     x, y = _flat("setxor1d", ar1, ar2)
     if size is None:
         return asarray(np.setxor1d(concrete(x, "setxor1d", "ar1"), concrete(y, "setxor1d", "ar2"), assume_unique))

@@ -35,17 +35,32 @@ def _shaped(name: str, a: Any) -> tuple[Any, tuple[int, ...]]:
 
 
 def shape(a: Any) -> tuple[int, ...]:
-    """The shape of an array, a number or nested sequences."""
+    """The shape of an array, a number or nested sequences.
+
+    >>> import glax.numpy as xp
+    >>> xp.shape([[1, 2, 3]])
+    (1, 3)
+    """
     return np.shape(a) if isinstance(a, (list, tuple)) else type_of("shape", a).shape
 
 
 def ndim(a: Any) -> int:
-    """The number of dimensions."""
+    """The number of dimensions.
+
+    >>> import glax.numpy as xp
+    >>> xp.ndim([[1, 2], [3, 4]])
+    2
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
-    """The number of elements, or of those along some axes."""
+    """The number of elements, or of those along some axes.
+
+    >>> import glax.numpy as xp
+    >>> xp.size(xp.zeros((2, 3))), xp.size(xp.zeros((2, 3)), axis=1)
+    (6, 3)
+    """
     dims = shape(a)
     return int(np.prod([dims[d] for d in canonical_axes(axis, len(dims), "size")], dtype=np.int64))
 
@@ -76,12 +91,22 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: bool | None = 
 
 
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
-    """The elements in one dimension."""
+    """The elements in one dimension.
+
+    >>> import glax.numpy as xp
+    >>> xp.ravel(xp.array([[1, 2], [3, 4]]), order="F")
+    Array([1, 3, 2, 4], dtype=int32)
+    """
     return reshape(a, (-1,) if size(a) or not shape(a) else (0,), "C" if order == "K" else order)
 
 
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
-    """Dimensions permuted, or reversed where no permutation is given."""
+    """Dimensions permuted, or reversed where no permutation is given.
+
+    >>> import glax.numpy as xp
+    >>> xp.transpose(xp.zeros((2, 3, 4))).shape, xp.transpose(xp.zeros((2, 3, 4)), (1, 0, 2)).shape
+    ((4, 3, 2), (3, 2, 4))
+    """
     a, dims = _shaped("transpose", a)
     if axes is None:
         return o.transpose(a, tuple(range(len(dims)))[::-1])
@@ -95,7 +120,12 @@ permute_dims = transpose
 
 
 def matrix_transpose(x: Any, /) -> Any:
-    """The last two dimensions swapped."""
+    """The last two dimensions swapped.
+
+    >>> import glax.numpy as xp
+    >>> xp.matrix_transpose(xp.zeros((5, 2, 3))).shape
+    (5, 3, 2)
+    """
     x, dims = _shaped("matrix_transpose", x)
     if len(dims) < 2:
         raise ValueError(f"matrix_transpose: an array of at least 2 dimensions is needed, got shape {dims}")
@@ -103,7 +133,12 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
-    """Two axes swapped."""
+    """Two axes swapped.
+
+    >>> import glax.numpy as xp
+    >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     a, dims = _shaped("swapaxes", a)
     i, j = (canonical_axis(axis, len(dims), "swapaxes") for axis in (axis1, axis2))
     order = list(range(len(dims)))
@@ -130,7 +165,12 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 
 
 def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
-    """An axis moved back until it lies before position start."""
+    """An axis moved back until it lies before position start.
+
+    >>> import glax.numpy as xp
+    >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     n = len(type_of("rollaxis", a).shape)
     axis = canonical_axis(axis, n, "rollaxis")
     start = canonical_axis(start, n + 1, "rollaxis", "start")
@@ -138,14 +178,26 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
 
 
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
-    """Axes of size 1 inserted, numbered as in the result."""
+    """Axes of size 1 inserted, numbered as in the result.
+
+    >>> import glax.numpy as xp
+    >>> xp.expand_dims(xp.arange(2), (0, -1)).shape
+    (1, 2, 1)
+    """
     a, dims = _shaped("expand_dims", a)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     return o.expand_dims(a, canonical_axes(given, len(dims) + len(given), "expand_dims"))
 
 
 def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """Axes of size 1 removed: all of them, or those given."""
+    """Axes of size 1 removed: all of them, or those given.
+
+    ValueError where one of those given has another size.
+
+    >>> import glax.numpy as xp
+    >>> xp.squeeze(xp.zeros((1, 3, 1)), axis=0).shape
+    (3, 1)
+    """
     a, dims = _shaped("squeeze", a)
     axes = [d for d, n in enumerate(dims) if n == 1] if axis is None else sorted(canonical_axes(axis, len(dims),
                                                                                                 "squeeze"))
@@ -155,7 +207,14 @@ def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The shape to which shapes broadcast."""
+    """The shape to which shapes broadcast.
+
+    ValueError where they do not.
+
+    >>> import glax.numpy as xp
+    >>> xp.broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
     return lax_shape.broadcast_shapes(*shapes)
 
 
@@ -175,26 +234,48 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
-    """Arrays repeated to reach the shape to which they all broadcast."""
+    """Arrays repeated to reach the shape to which they all broadcast.
+
+    ValueError where they do not broadcast.
+
+    >>> import glax.numpy as xp
+    >>> [x.shape for x in xp.broadcast_arrays(xp.zeros((3, 1)), xp.arange(2))]
+    [(3, 2), (3, 2)]
+    """
     arrays = [_shaped("broadcast_arrays", a)[0] for a in args]
     new = _broadcast_shapes("broadcast_arrays", [a.aval.shape for a in arrays] or [()])
     return [o.broadcast(a, new) for a in arrays]
 
 
 def atleast_1d(*arys: Any) -> Any:
-    """Scalars as vectors of one element; a list of results where several are given."""
+    """Scalars as vectors of one element; a list of results where several are given.
+
+    >>> import glax.numpy as xp
+    >>> xp.atleast_1d(3)
+    Array([3], dtype=int32, weak_type=True)
+    """
     results = [reshape(a, (1,)) if not shape(a) else asarray(a) for a in arys]
     return results[0] if len(results) == 1 else results
 
 
 def atleast_2d(*arys: Any) -> Any:
-    """Leading dimensions added to reach two."""
+    """Leading dimensions added to reach two.
+
+    >>> import glax.numpy as xp
+    >>> xp.atleast_2d(xp.arange(3)).shape
+    (1, 3)
+    """
     results = [o.expand_dims(asarray(a), tuple(range(builtins.max(0, 2 - ndim(a))))) for a in arys]
     return results[0] if len(results) == 1 else results
 
 
 def atleast_3d(*arys: Any) -> Any:
-    """Dimensions added to reach three: before and after a vector's, after a matrix's."""
+    """Dimensions added to reach three: before and after a vector's, after a matrix's.
+
+    >>> import glax.numpy as xp
+    >>> xp.atleast_3d(xp.arange(3)).shape
+    (1, 3, 1)
+    """
     places = {0: (0, 1, 2), 1: (0, 2), 2: (2,)}
     results = [o.expand_dims(asarray(a), places.get(ndim(a), ())) for a in arys]
     return results[0] if len(results) == 1 else results
@@ -233,7 +314,14 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
-    """Arrays joined along an axis."""
+    """Arrays joined along an axis.
+
+    They are flattened first where axis is None.
+
+    >>> import glax.numpy as xp
+    >>> xp.concat([xp.zeros((2, 3)), xp.zeros((1, 3))]).shape
+    (3, 3)
+    """
     return concatenate(arrays, axis)
 
 
@@ -254,7 +342,12 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The slices of an array along an axis."""
+    """The slices of an array along an axis.
+
+    >>> import glax.numpy as xp
+    >>> xp.unstack(xp.array([[1, 2], [3, 4]]), axis=1)
+    (Array([1, 3], dtype=int32), Array([2, 4], dtype=int32))
+    """
     x, dims = _shaped("unstack", x)
     if not dims:
         raise ValueError("unstack: an array of at least one dimension is needed, got a scalar")
@@ -262,34 +355,66 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
 
 
 def vstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays joined along the first axis; vectors are rows."""
+    """Arrays joined along the first axis; vectors are rows.
+
+    >>> import glax.numpy as xp
+    >>> xp.vstack([xp.arange(3), xp.arange(3)]).shape
+    (2, 3)
+    """
     return concatenate([atleast_2d(x) for x in _sequence_of_arrays("vstack", tup)], 0, dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays joined along the second axis, vectors along their only one."""
+    """Arrays joined along the second axis, vectors along their only one.
+
+    >>> import glax.numpy as xp
+    >>> xp.hstack([xp.arange(2), xp.array([7])])
+    Array([0, 1, 7], dtype=int32)
+    """
     xs = [atleast_1d(x) for x in _sequence_of_arrays("hstack", tup)]
     return concatenate(xs, 0 if ndim(xs[0]) == 1 else 1, dtype)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Any:
-    """Arrays joined along the third axis."""
+    """Arrays joined along the third axis.
+
+    >>> import glax.numpy as xp
+    >>> xp.dstack([xp.arange(3), xp.arange(3)]).shape
+    (1, 3, 2)
+    """
     return concatenate([atleast_3d(x) for x in _sequence_of_arrays("dstack", tup)], 2, dtype)
 
 
 def column_stack(tup: Any) -> Any:
-    """Vectors as the columns of a matrix; matrices are joined as they are."""
+    """Vectors as the columns of a matrix; matrices are joined as they are.
+
+    >>> import glax.numpy as xp
+    >>> xp.column_stack([xp.arange(3), xp.arange(3)]).shape
+    (3, 2)
+    """
     xs = [asarray(x) for x in _sequence_of_arrays("column_stack", tup)]
     return concatenate([reshape(x, (-1, 1)) if ndim(x) < 2 else x for x in xs], 1)
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Values joined to the end of an array."""
+    """Values joined to the end of an array.
+
+    Both are flattened where axis is None; else they have equal shapes apart from the axis.
+
+    >>> import glax.numpy as xp
+    >>> xp.append(xp.arange(2), 7)
+    Array([0, 1, 7], dtype=int32)
+    """
     return concatenate([arr, values], axis)
 
 
 def block(arrays: Any) -> Any:
-    """An array put together from nested lists of blocks: the innermost along the last axis."""
+    """An array put together from nested lists of blocks: the innermost along the last axis.
+
+    >>> import glax.numpy as xp
+    >>> xp.block([[xp.ones((2, 2)), xp.zeros((2, 1))], [xp.zeros((1, 3))]]).shape
+    (3, 3)
+    """
     def depth(x: Any) -> int:
         return 1 + depth(x[0]) if isinstance(x, list) and x else 0
 
@@ -337,27 +462,54 @@ def lax_slice(x: Any, start: int, stop: int, axis: int) -> Any:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis: a number of equal ones, or between the indices given."""
+    """Pieces of an array along an axis: a number of equal ones, or between the indices given.
+
+    ValueError where an axis does not divide into the number of pieces.
+
+    >>> import glax.numpy as xp
+    >>> xp.split(xp.arange(3), [1])
+    [Array([0], dtype=int32), Array([1, 2], dtype=int32)]
+    """
     return _split("split", ary, indices_or_sections, axis, True)
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis, nearly equal ones where a number is given."""
+    """Pieces of an array along an axis, nearly equal ones where a number is given.
+
+    >>> import glax.numpy as xp
+    >>> [len(x) for x in xp.array_split(xp.arange(5), 3)]
+    [2, 2, 1]
+    """
     return _split("array_split", ary, indices_or_sections, axis, False)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the first axis."""
+    """Pieces along the first axis.
+
+    >>> import glax.numpy as xp
+    >>> [x.shape for x in xp.vsplit(xp.zeros((4, 2)), 2)]
+    [(2, 2), (2, 2)]
+    """
     return split(ary, indices_or_sections, 0)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the second axis, of a vector along its only one."""
+    """Pieces along the second axis, of a vector along its only one.
+
+    >>> import glax.numpy as xp
+    >>> [x.shape for x in xp.hsplit(xp.zeros((2, 6)), [1, 3])]
+    [(2, 1), (2, 2), (2, 3)]
+    """
     return split(ary, indices_or_sections, 0 if ndim(ary) == 1 else 1)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the third axis."""
+    """Pieces along the third axis.
+
+    >>> import glax.numpy as xp
+    >>> [x.shape for x in xp.dsplit(xp.zeros((2, 3, 4)), 2)]
+    [(2, 3, 2), (2, 3, 2)]
+    """
     return split(ary, indices_or_sections, 2)
 
 
@@ -417,24 +569,44 @@ def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length
 
 
 def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """Axes reversed: all of them, or those given."""
+    """Axes reversed: all of them, or those given.
+
+    >>> import glax.numpy as xp
+    >>> xp.flip(xp.array([[1, 2], [3, 4]]), axis=1).tolist()
+    [[2, 1], [4, 3]]
+    """
     m, dims = _shaped("flip", m)
     axes = canonical_axes(axis, len(dims), "flip")
     return o.rev(m, axes) if axes else m
 
 
 def fliplr(m: Any) -> Any:
-    """The second axis reversed."""
+    """The second axis reversed.
+
+    >>> import glax.numpy as xp
+    >>> xp.fliplr(xp.array([[1, 2], [3, 4]])).tolist()
+    [[2, 1], [4, 3]]
+    """
     return flip(m, 1)
 
 
 def flipud(m: Any) -> Any:
-    """The first axis reversed."""
+    """The first axis reversed.
+
+    >>> import glax.numpy as xp
+    >>> xp.flipud(xp.array([[1, 2], [3, 4]])).tolist()
+    [[3, 4], [1, 2]]
+    """
     return flip(m, 0)
 
 
 def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
-    """An array turned by k right angles in the plane of two axes, from the first towards the second."""
+    """An array turned by k right angles in the plane of two axes, from the first towards the second.
+
+    >>> import glax.numpy as xp
+    >>> xp.rot90(xp.array([[1, 2], [3, 4]])).tolist()
+    [[2, 4], [1, 3]]
+    """
     m, dims = _shaped("rot90", m)
     i, j = canonical_axes(tuple(axes), len(dims), "rot90", "axes")
     k = as_index(k, "rot90", "k") % 4
@@ -487,7 +659,12 @@ def _roll_one(a: Any, by: Any, axis: int) -> Any:
 
 
 def resize(a: Any, new_shape: Any) -> Any:
-    """The elements, repeated in order or cut off as needed, in a new shape."""
+    """The elements, repeated in order or cut off as needed, in a new shape.
+
+    >>> import glax.numpy as xp
+    >>> xp.resize(xp.array([1, 2, 3]), (2, 2)).tolist()
+    [[1, 2], [3, 1]]
+    """
     new = as_shape(new_shape, "resize", "new_shape")
     flat = ravel(a)
     wanted, have = int(np.prod(new)), flat.aval.shape[0]

@@ -79,7 +79,12 @@ def argsort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = N
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The indices that sort by several keys, of which the last counts most."""
+    """The indices that sort by several keys, of which the last counts most.
+
+    >>> import glax.numpy as xp
+    >>> xp.lexsort((xp.array([2, 1, 0]), xp.array([7, 7, 5])))
+    Array([2, 1, 0], dtype=int32)
+    """
     arrays = [asarray(k) for k in keys]
     if not arrays:
         raise TypeError("lexsort: at least one key is needed")
@@ -93,13 +98,23 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def sort_complex(a: Any) -> Any:
-    """The elements sorted along the last axis, as complex numbers."""
+    """The elements sorted along the last axis, as complex numbers.
+
+    >>> import glax.numpy as xp
+    >>> xp.sort_complex(xp.array([2, 1 - 1j, 1 - 2j]))
+    Array([1.-2.j, 1.-1.j, 2.+0.j], dtype=complex64)
+    """
     result = sort(a)
     return result if dtypes.is_complex(result.aval.dtype) else strong(result, dtypes.to_complex(result.aval.dtype))
 
 
 def partition(a: Any, kth: int, axis: int = -1) -> Any:
-    """An array with the kth smallest element in its place along an axis, smaller ones before it (sorted, here)."""
+    """An array with the kth smallest element in its place along an axis, smaller ones before it (sorted, here).
+
+    >>> import glax.numpy as xp
+    >>> xp.partition(xp.array([30, 10, 20]), 1)
+    Array([10, 20, 30], dtype=int32)
+    """
     a = as_array_of("partition", a)
     axis = canonical_axis(axis, len(a.aval.shape), "partition")
     canonical_axis(kth, a.aval.shape[axis], "partition", "kth")
@@ -107,7 +122,12 @@ def partition(a: Any, kth: int, axis: int = -1) -> Any:
 
 
 def argpartition(a: Any, kth: int, axis: int = -1) -> Any:
-    """The indices that partition an array along an axis (sort it, here)."""
+    """The indices that partition an array along an axis (sort it, here).
+
+    >>> import glax.numpy as xp
+    >>> xp.argpartition(xp.array([30, 10, 20]), 1)
+    Array([1, 2, 0], dtype=int32)
+    """
     a = as_array_of("argpartition", a)
     axis = canonical_axis(axis, len(a.aval.shape), "argpartition")
     canonical_axis(kth, a.aval.shape[axis], "argpartition", "kth")
@@ -175,7 +195,15 @@ def _sorts_before(x: Any, y: Any) -> Any:
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
-    """The index of the bin, between rising or falling edges, of each element."""
+    """The index of the bin, between rising or falling edges, of each element.
+
+    For rising edges, bin i has bins[i - 1] <= x < bins[i]; where right is true, the upper edge belongs to it and not
+    the lower one.
+
+    >>> import glax.numpy as xp
+    >>> xp.digitize(xp.array([0.5, 1.0, 9.0]), xp.array([0.0, 1.0, 2.0]))
+    Array([1, 2, 3], dtype=int32)
+    """
     from .selection import choose_between
     bins = asarray(bins)
     if len(bins.aval.shape) != 1:
@@ -232,20 +260,41 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of elements of the flattened array that are nonzero."""
+    """The indices of elements of the flattened array that are nonzero.
+
+    While staged, size is needed: how many to return, short of which fill_value fills the rest.
+
+    >>> import glax.numpy as xp
+    >>> xp.flatnonzero(xp.array([[0, 1], [2, 0]]))
+    Array([1, 2], dtype=int32)
+    """
     from .shaping import ravel
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of elements that are nonzero, a row for each."""
+    """The indices of elements that are nonzero, a row for each.
+
+    While staged, size is needed: how many rows to return, short of which fill_value fills the rest.
+
+    >>> import glax.numpy as xp
+    >>> xp.argwhere(xp.array([[0, 1], [2, 0]])).tolist()
+    [[0, 1], [1, 0]]
+    """
     from .shaping import atleast_1d, stack
     result = stack(nonzero(atleast_1d(a), size=size, fill_value=fill_value), axis=1)
     return result if shape_of(a) else o.reshape(result[:, :0], (result.aval.shape[0], 0))
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements of the flattened array where a condition of its size holds."""
+    """The elements of the flattened array where a condition of its size holds.
+
+    While staged, size is needed: how many to return, short of which fill_value fills the rest.
+
+    >>> import glax.numpy as xp
+    >>> xp.extract(xp.array([True, False, True]), xp.array([5, 6, 7]))
+    Array([5, 7], dtype=int32)
+    """
     from .shaping import ravel
     return compress(ravel(condition), ravel(arr), size=size, fill_value=fill_value)
 
@@ -260,6 +309,10 @@ def compress(condition: Any, a: Any, axis: int | None = None, *, size: int | Non
         axis: an axis; None for the flattened array.
         size: how many slices to return, needed where condition is staged, and at most its size.
         fill_value: what fills the rest where there are fewer.
+
+    >>> import glax.numpy as xp
+    >>> xp.compress(xp.array([True, False, True]), xp.array([5, 6, 7]))
+    Array([5, 7], dtype=int32)
     """
     from .indexing import take
     from .selection import choose_between
@@ -322,7 +375,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """Indices of the flattened array as indices of each dimension of a shape; beyond the ends, moved to them."""
+    """Indices of the flattened array as indices of each dimension of a shape; beyond the ends, moved to them.
+
+    >>> import glax.numpy as xp
+    >>> xp.unravel_index(5, (2, 3))
+    (Array(1, dtype=int32), Array(2, dtype=int32))
+    """
     from .._promotion import as_shape
     from .selection import clip
     sizes = as_shape(shape, "unravel_index")
@@ -348,6 +406,10 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
         dims: the shape.
         mode: 'raise' (concrete indices only), 'clip' or 'wrap'.
         order: 'C' for row-major, 'F' for column-major.
+
+    >>> import glax.numpy as xp
+    >>> xp.ravel_multi_index((xp.array([0, 1]), xp.array([2, 0])), (2, 3))
+    Array([2, 3], dtype=int32)
     """
     from .arithmetic import remainder
     from .selection import clip

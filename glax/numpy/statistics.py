@@ -100,7 +100,12 @@ def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input
 
 def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                 method: str = "linear", keepdims: bool = False) -> Any:
-    """``quantile`` of the elements that are not NaN."""
+    """``quantile`` of the elements that are not NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.nanquantile(xp.array([1.0, xp.nan, 3.0]), 0.5)
+    Array(2., dtype=float32)
+    """
     require_no_out("nanquantile", out)
     return _quantile("nanquantile", a, q, axis, method, keepdims, True)
 
@@ -112,26 +117,46 @@ def _fraction(q: Any) -> Any:
 
 def percentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                method: str = "linear", keepdims: bool = False) -> Any:
-    """``quantile`` with q in per cent."""
+    """``quantile`` with q in per cent.
+
+    >>> import glax.numpy as xp
+    >>> xp.percentile(xp.array([1.0, 2.0, 4.0]), xp.array([50, 75]))
+    Array([2., 3.], dtype=float32)
+    """
     require_no_out("percentile", out)
     return _quantile("percentile", a, _fraction(q), axis, method, keepdims, False)
 
 
 def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                   method: str = "linear", keepdims: bool = False) -> Any:
-    """``nanquantile`` with q in per cent."""
+    """``nanquantile`` with q in per cent.
+
+    >>> import glax.numpy as xp
+    >>> xp.nanpercentile(xp.array([1.0, xp.nan, 3.0]), 50)
+    Array(2., dtype=float32)
+    """
     require_no_out("nanpercentile", out)
     return _quantile("nanpercentile", a, _fraction(q), axis, method, keepdims, True)
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the middle two, over axes; NaN where one is NaN."""
+    """The middle element, or the mean of the middle two, over axes; NaN where one is NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.median(xp.array([[1, 2, 9], [4, 5, 6]]), axis=1)
+    Array([2., 5.], dtype=float32)
+    """
     require_no_out("median", out)
     return _quantile("median", a, 0.5, axis, "midpoint", keepdims, False)
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """``median`` of the elements that are not NaN."""
+    """``median`` of the elements that are not NaN.
+
+    >>> import glax.numpy as xp
+    >>> xp.nanmedian(xp.array([1.0, xp.nan, 2.0, 9.0]))
+    Array(2., dtype=float32)
+    """
     require_no_out("nanmedian", out)
     return _quantile("nanmedian", a, 0.5, axis, "midpoint", keepdims, True)
 
@@ -141,7 +166,15 @@ def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool 
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
         aweights: Any = None) -> Any:
-    """The covariance matrix of variables, which are rows (or columns, where rowvar is false) of observations."""
+    """The covariance matrix of variables, which are rows (or columns, where rowvar is false) of observations.
+
+    The sums are divided by the number of observations less ddof, which is 0 where bias is true and else 1. fweights
+    counts observations, aweights weighs them; y has further variables.
+
+    >>> import glax.numpy as xp
+    >>> xp.cov(xp.array([[1.0, 3.0], [4.0, 2.0]])).tolist()
+    [[2.0, -2.0], [-2.0, 2.0]]
+    """
     x, = promote_inexact("cov", asarray(m))
     if len(x.aval.shape) > 2:
         raise ValueError(f"cov: m must have at most 2 dimensions, got shape {x.aval.shape}")
@@ -176,7 +209,12 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    """The matrix of correlation coefficients of variables; arguments are those of ``cov``."""
+    """The matrix of correlation coefficients of variables; arguments are those of ``cov``.
+
+    >>> import glax.numpy as xp
+    >>> xp.corrcoef(xp.array([[1.0, 2.0], [3.0, 1.0]])).round(3).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
     c = cov(x, y, rowvar)
     if not shape_of(c):
         return c / c
@@ -195,7 +233,12 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
 
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Any:
-    """The edges of bins: of a number of equal ones over a range (that of a, by default), or those given."""
+    """The edges of bins: of a number of equal ones over a range (that of a, by default), or those given.
+
+    >>> import glax.numpy as xp
+    >>> xp.histogram_bin_edges(xp.array([0.0, 3.0, 4.0]), bins=4)
+    Array([0., 1., 2., 3., 4.], dtype=float32)
+    """
     if isinstance(bins, str):
         raise NotImplementedError("histogram_bin_edges: bins must be a number or edges, not a name")
     a, = promote_inexact("histogram_bin_edges", asarray(a))
@@ -247,7 +290,13 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None,
                 density: bool | None = None) -> tuple[Any, Any, Any]:
-    """``histogram`` of points in the plane, and the edges in both directions."""
+    """``histogram`` of points in the plane, and the edges in both directions.
+
+    >>> import glax.numpy as xp
+    >>> counts, _, _ = xp.histogram2d(xp.array([0.0, 1.0, 1.0]), xp.array([0.0, 0.0, 1.0]), bins=2)
+    >>> counts.tolist()
+    [[1, 0], [1, 1]]
+    """
     if not isinstance(bins, (tuple, list)) and len(shape_of(bins)) == 1:
         bins = [bins, bins]
     counts, (first, second) = histogramdd(stack([ravel(asarray(x)), ravel(asarray(y))], 1), bins, range, weights,
@@ -257,7 +306,13 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None,
                 density: bool | None = None) -> tuple[Any, list[Any]]:
-    """``histogram`` of points, the rows of sample, and the edges in each direction."""
+    """``histogram`` of points, the rows of sample, and the edges in each direction.
+
+    >>> import glax.numpy as xp
+    >>> counts, edges = xp.histogramdd(xp.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), bins=2)
+    >>> counts.tolist(), len(edges)
+    ([[1, 0], [1, 1]], 2)
+    """
     from .sorting import ravel_multi_index, searchsorted
     sample, = promote_inexact("histogramdd", asarray(sample))
     if len(sample.aval.shape) != 2:

@@ -1,5 +1,7 @@
 """Bad input: typed errors that name the argument, what was expected and what came, and leave no state behind."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -110,3 +112,51 @@ def test_an_error_inside_nested_transformations_leaves_nothing_behind():
         glax.jit(glax.vmap(glax.grad(broken)))(gnp.ones(3))
     assert current_builder() is None
     assert float(gnp.sin(0.)) == 0.
+
+
+MASKED = np.ma.masked_array(np.ones(3, np.float32), mask=[0, 1, 0])
+
+
+@pytest.mark.parametrize("take", [
+    gnp.asarray, gnp.sin, glax.jit(lambda x: x), glax.grad(lambda x: x.sum()), glax.vmap(lambda x: x),
+    glax.make_jaxpr(lambda x: x), lambda x: gnp.ones(3) + x, lambda x: lax.add(gnp.ones(3), x), glax.device_put,
+    lambda x: glax.jit(lambda y: y + x)(1.),
+])
+def test_a_mask_is_not_lost(take):
+    with pytest.raises(ValueError, match=r"masked arrays are not taken.*x\.filled"):
+        take(MASKED)
+
+
+@pytest.mark.parametrize(("call", "path"), [
+    (lambda: glax.jit(lambda x: x)("a"), "args[0]"), (lambda: glax.vmap(lambda x: x)(["a"]), "args[0][0]"),
+    (lambda: glax.jit(lambda x, y: x)(1., y={"k": "a"}), "kwargs['y']['k']"),
+    (lambda: glax.make_jaxpr(lambda x: x)({"w": "a"}), "args[0]['w']"),
+    (lambda: glax.eval_shape(lambda x: x, "a"), "args[0]"), (lambda: glax.jit(lambda x: x).lower("a"), "args[0]"),
+    (lambda: glax.pure_callback(lambda x: x, "a", 1.), "result_shape_dtypes"),
+    (lambda: glax.pure_callback(lambda x: x, gnp.ones(1), "a"), "args[0]"),
+])
+def test_what_is_no_array_is_named_by_its_place_in_the_call(call, path):
+    with pytest.raises(TypeError, match=re.escape(f"{path}: expected an array or a number, got 'a' of type str")):
+        call()
+
+
+def test_long_values_are_cut_in_messages():
+    program = glax.make_jaxpr(lambda x: x + np.ones((50, 50), np.float32))(1.)
+    for call in (lambda: glax.jit(program), lambda: glax.jit(lambda x: x)(program)):
+        with pytest.raises(TypeError) as caught:
+            call()
+        assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("make", [
+    lambda f: glax.jit(f, static_argnums=2), lambda f: glax.jit(f, donate_argnums=(0, -3)),
+    lambda f: glax.make_jaxpr(f, static_argnums=9), lambda f: glax.checkpoint(f, static_argnums=(2,)),
+])
+def test_positions_that_no_argument_has(make):
+    with pytest.raises(ValueError, match="argnums has .* 2 positional arguments"):
+        make(lambda x, n: x)(1., 2)
+
+
+def test_an_integer_is_no_tangent_of_a_float():
+    with pytest.raises(TypeError, match="must have dtype float32 for a primal of dtype float32, got int32"):
+        glax.jvp(lambda x: x * x, (1.,), (1,))
