@@ -343,7 +343,7 @@ def cumlogsumexp(x: Any, axis: int = 0, reverse: bool = False) -> Any:
     return bind(Cumlogsumexp(axis, reverse), x)
 
 
-def sort(operands: Sequence[Any], dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> list[Any]:
+def sort(operands: Sequence[Any], dimension: int, is_stable: bool = True, num_keys: int = 1) -> list[Any]:
     """Operands of one shape sorted together along a dimension, from 0, by the first num_keys of them; one list entry
     each.
     """
