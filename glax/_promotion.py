@@ -10,17 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from ._examples import with_example
 from .ir import IncompatibleShapesError, Literal, ShapedArray, Tracer, aval_of, dtypes, shaped_array
 from .ir import ops as o
 from .ir.config import config
 from .ir.dtypes import result_type
+from .ir.limits import greatest, least
 from .lower import Array
 
 PYTHON_SCALARS = (int, float, complex, bool)
 _IS_PYTHON_SCALAR = frozenset(PYTHON_SCALARS)
 _MOST_LITERALS = 20_000
+_INT32_LIMIT = 2**31
 _LITERALS: dict[tuple, Literal] = {}
 _DTYPE_OF_SCALAR = {
     x64: {bool: (np.dtype(bool), False), int: (np.dtype(i), True), float: (np.dtype(f), True),
@@ -40,6 +43,20 @@ def scalar_literal(value: Any, dtype: np.dtype, weak: bool = False) -> Literal:
             _LITERALS.clear()
         found = _LITERALS[key] = Literal(_scalar_array(value, dtype), shaped_array((), dtype, weak))
     return found
+
+
+def promoted_literal(value: Any, dtype: np.dtype, weak: bool = False) -> Literal:
+    """The literal of a Python scalar that promotes to a dtype.
+
+    OverflowError for an int beyond the default integer dtype that becomes a float: it counts as an integer of that
+    dtype before it is promoted.
+    """
+    if type(value) is int and not -_INT32_LIMIT <= value < _INT32_LIMIT and dtypes.is_inexact(dtype):
+        default = dtypes.python_scalar_dtype(int)
+        if not least(default) <= value <= greatest(default):
+            raise OverflowError(f"the integer {value} is beyond {default.name}, the type of Python ints; write it as a "
+                                f"float")
+    return scalar_literal(value, dtype, weak)
 
 
 def _scalar_array(value: Any, dtype: np.dtype) -> np.ndarray:
@@ -98,7 +115,7 @@ def cast(x: Any, dtype: np.dtype, weak: bool = False) -> Any:
     """x in a dtype: itself where it has the dtype already, whether weakly or not."""
     kind = type(x)
     if kind in _IS_PYTHON_SCALAR:
-        return scalar_literal(x, dtype, weak)
+        return promoted_literal(x, dtype, weak)
     aval = x.aval if kind is Array or kind is Tracer else aval_of(x)
     if aval.dtype == dtype:
         return x
@@ -121,19 +138,30 @@ def promote(name: str, *xs: Any) -> list[Any]:
     return [cast(x, dtype, weak) for x in xs]
 
 
-def promote_inexact(name: str, *xs: Any) -> list[Any]:
-    """The operands in the floating or complex dtype to which they promote; integers become floats."""
+def promote_inexact(name: str, *xs: Any, strong_bools: bool = False) -> list[Any]:
+    """The operands in the floating or complex dtype to which they promote; integers become floats.
+
+    An array of bools and a weak number have weak results, unless strong_bools is true: in JAX that depends on the
+    function.
+    """
     dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
     dtype = dtypes.canonicalize(dtypes.to_inexact(dtype))
+    weak = weak and not (strong_bools and has_bool_array(name, *xs))
     return [cast(x, dtype, weak) for x in xs]
 
 
-def promote_numeric(name: str, *xs: Any) -> list[Any]:
-    """The operands in the dtype to which they promote; bools become int32."""
+def promote_numeric(name: str, *xs: Any, strong_bools: bool = False) -> list[Any]:
+    """The operands in the dtype to which they promote; bools become int32. For strong_bools, see promote_inexact."""
     dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
     if dtype == np.bool_:
         dtype = dtypes.python_scalar_dtype(int)
+    weak = weak and not (strong_bools and has_bool_array(name, *xs))
     return [cast(x, dtype, weak) for x in xs]
+
+
+def has_bool_array(name: str, *xs: Any) -> bool:
+    """Whether one of the operands is bools, and not Python's."""
+    return any(type(x) is not bool and dtypes.is_bool(type_of(name, x, i).dtype) for i, x in enumerate(xs))
 
 
 def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -164,10 +192,10 @@ def broadcast_to_one_shape(name: str, xs: Sequence[Any]) -> Sequence[Any]:
 
 
 def canonical_axis(axis: Any, ndim: int, name: str = "axis", argument: str = "axis") -> int:
-    """An axis counted from the front; ValueError naming it and ndim where out of range."""
+    """An axis counted from the front; AxisError, which is a ValueError and an IndexError, where out of range."""
     axis = as_index(axis, name, argument)
     if not -ndim <= axis < ndim:
-        raise ValueError(f"{name}: {argument} {axis} is out of bounds for an array of {ndim} dimensions")
+        raise AxisError(f"{name}: {argument} {axis} is out of bounds for an array of {ndim} dimensions")
     return axis + ndim if axis < 0 else axis
 
 

@@ -95,6 +95,12 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
     return _tree.fast_flatten(tree, is_leaf)
 
 
+def _require_treedef(name: str, treedef: Any, argument: str = "treedef") -> PyTreeDef:
+    if not isinstance(treedef, PyTreeDef):
+        raise TypeError(f"{name}: {argument} must be a PyTreeDef, got {treedef!r} of type {type(treedef).__name__}")
+    return treedef
+
+
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """The tree of structure `treedef` with these leaves; ValueError when their number is wrong.
 
@@ -103,7 +109,7 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     >>> tree_util.tree_unflatten(treedef, [10, 20])
     [10, {'x': 20}]
     """
-    return treedef.unflatten(leaves)
+    return _require_treedef("tree_unflatten", treedef).unflatten(leaves)
 
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
@@ -158,7 +164,7 @@ def build_tree(treedef: PyTreeDef, xs: Any) -> Any:
     >>> tree_util.build_tree(tree_util.tree_structure({"a": 0, "b": (0, 0)}), [1, [2, 3]])
     {'a': 1, 'b': (2, 3)}
     """
-    return treedef.from_iterable_tree(xs)
+    return _require_treedef("build_tree", treedef).from_iterable_tree(xs)
 
 
 def is_tree_node(node_type: type) -> bool:
@@ -193,7 +199,7 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     >>> tree_util.treedef_is_leaf(tree_util.tree_structure(1))
     True
     """
-    return treedef.num_nodes == 1
+    return _require_treedef("treedef_is_leaf", treedef).num_nodes == 1
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
@@ -203,7 +209,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     >>> tree_util.treedef_children(tree_util.tree_structure([1, (2, 3)]))
     [PyTreeDef(*), PyTreeDef((*, *))]
     """
-    return treedef.children()
+    return _require_treedef("treedef_children", treedef).children()
 
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
@@ -213,7 +219,7 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     >>> tree_util.treedef_tuple([tree_util.tree_structure(1), tree_util.tree_structure([2])])
     PyTreeDef((*, [*]))
     """
-    return _tree.treedef_tuple(treedefs)
+    return _tree.treedef_tuple([_require_treedef("treedef_tuple", t, "treedefs") for t in treedefs])
 
 
 # ---- map and reduce --------------------------------------------------------------------------------------------
@@ -305,9 +311,11 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
     >>> tree_util.tree_transpose(outer, inner, [{"a": 1, "b": 2}, {"a": 3, "b": 4}])
     {'a': [1, 3], 'b': [2, 4]}
     """
+    _require_treedef("tree_transpose", outer_treedef, "outer_treedef")
     leaves, treedef = _tree.fast_flatten(pytree_to_transpose, None)
     if inner_treedef is None:
         inner_treedef = tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
+    _require_treedef("tree_transpose", inner_treedef, "inner_treedef")
     rows, columns = outer_treedef.num_leaves, inner_treedef.num_leaves
     if treedef.num_leaves != rows * columns:
         expected = outer_treedef.compose(inner_treedef)

@@ -67,8 +67,10 @@ def _from_above(function: Callable) -> Callable:
 
 
 def _nan_where(condition: Callable[[Any, Any], Any], function: Callable) -> Callable:
-    """A function of complex numbers that is NaN in both parts where a condition of the operand's parts holds. C's rules,
-    which NumPy follows, give one of them a value at more points than XLA does."""
+    """A function of complex numbers that is NaN in both parts where a condition of the operand's parts holds.
+
+    C's rules, which NumPy follows, give one of the parts a value at more points than XLA does.
+    """
     def apply(x: Any) -> Any:
         undefined = condition(x.real, x.imag)
         out = function(x)

@@ -62,8 +62,10 @@ def is_scalar(a: Atom, value: float) -> bool:
 
 
 def is_exact_one(a: Atom) -> bool:
-    """Whether an atom is a literal 1 that changes nothing as a factor. A complex one does: its imaginary part of 0 makes
-    NaN of infinities, and other signs of zeros."""
+    """Whether an atom is a literal 1 that changes nothing as a factor.
+
+    A complex one does: its imaginary part of 0 makes NaN of infinities, and other signs of zeros.
+    """
     return a.aval.dtype.kind != "c" and is_scalar(a, 1)
 
 

@@ -31,6 +31,19 @@ def test_docstring_examples(name):
     assert results.failed == 0
 
 
+@pytest.mark.parametrize("room", ["lax", "numpy"])
+def test_public_functions_have_examples_that_run(room):
+    """Those made from tables as well, which doctest does not look for in the module that has them."""
+    module = importlib.import_module(f"glax.{room}")
+    for name in module.__all__:
+        function = getattr(module, name)
+        if not callable(function) or isinstance(function, type) or not str(function.__module__).startswith("glax"):
+            continue
+        test = doctest.DocTestParser().get_doctest(function.__doc__, {}, name, None, 0)
+        assert test.examples, f"{name} has no example"
+        assert doctest.DocTestRunner(optionflags=FLAGS).run(test).failed == 0, name
+
+
 def test_readme_snippets():
     text = (ROOT / "README.md").read_text()
     code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))

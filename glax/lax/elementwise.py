@@ -61,6 +61,14 @@ def broadcast_sizes_of_one(name: str, *xs: Any) -> list[Any]:
     return [x if not s else o.broadcast(x, shape) for x, s in zip(xs, shapes)]
 
 
+
+def _absolute(x: Any) -> Any:
+    aval = type_of("abs", x)
+    if dtypes.kind(aval.dtype) == "u":
+        raise TypeError(f"abs does not accept unsigned integers, got {aval.short()}")
+    return o.abs_(x)
+
+
 neg = _unary("neg", o.neg, "negation")
 sign = _unary("sign", o.sign, "sign: -1, 0 or 1; x / |x| for complex x")
 floor = _unary("floor", o.floor, "rounding down to an integer")
@@ -96,7 +104,7 @@ digamma = _unary("digamma", o.digamma, "derivative of lgamma")
 bitwise_not = _unary("bitwise_not", o.not_, "negation of bits; of bools, logical negation")
 population_count = _unary("population_count", o.population_count, "count of the bits that are set")
 clz = _unary("clz", o.clz, "count of leading zero bits")
-abs = _unary("abs", o.abs_, "absolute value; the modulus of complex numbers")
+abs = _unary("abs", _absolute, "absolute value; the modulus of complex numbers; not of unsigned integers")
 real = _unary("real", o.real, "real part of complex numbers")
 imag = _unary("imag", o.imag, "imaginary part of complex numbers")
 
@@ -214,13 +222,16 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
     >>> lax.clamp(0.0, 5.0, 1.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    for position, value in enumerate((min, x, max)):
-        type_of("clamp", value, position)
+    low, shape, high = (type_of("clamp", value, position).shape for position, value in enumerate((min, x, max)))
+    for name, bound in (("min", low), ("max", high)):
+        if bound and bound != shape:
+            raise TypeError(f"clamp: {name} must be a scalar or have x's shape {shape}, got shape {bound}")
     return o.clamp(min, x, max)
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """Floats rounded to a format of fewer exponent and mantissa bits; the dtype stays.
+    """Floats rounded to a format of fewer exponent and mantissa bits; the dtype stays. Halves go to even, as in IEEE
+    754. ValueError for exponent_bits below 1 or mantissa_bits below 0.
 
     >>> from glax import lax
     >>> lax.reduce_precision(1.2, exponent_bits=8, mantissa_bits=2)
@@ -234,7 +245,8 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
-    """operand converted to a dtype.
+    """operand converted to a dtype. Floats lose their fraction where they become integers, complex numbers their
+    imaginary part where they become real.
 
     >>> from glax import lax
     >>> lax.convert_element_type(2.7, "int32")

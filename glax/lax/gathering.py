@@ -107,9 +107,8 @@ def scatter_sub(operand: Any, scatter_indices: Any, updates: Any, dimension_numb
 
 
 def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
-    """The slices of src at 1-dimensional arrays of indices, one for each of axes, along a new first dimension.
-
-    Negative indices count from the end; beyond the ends the result is undefined.
+    """The slices of src at 1-dimensional arrays of indices, one for each of axes, along a new first dimension. Negative
+    indices count from the end; beyond the ends the result is undefined.
 
     >>> import glax.numpy as xp
     >>> from glax import lax

@@ -107,10 +107,8 @@ def dot(lhs: Any, rhs: Any, *, dimension_numbers: DotDimensionNumbers | None = N
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: PrecisionLike = None) -> Any:
-    """Products of the matrices in the last two dimensions; the other ones are equal.
-
-    Shapes (..., n, k) and (..., k, m) give (..., n, m). ValueError where there are fewer than 2 dimensions, or not
-    equally many.
+    """Products of the matrices in the last two dimensions; the other ones are equal. Shapes (..., n, k) and (..., k, m)
+    give (..., n, m). ValueError where there are fewer than 2 dimensions, or not equally many.
 
     >>> import glax.numpy as xp
     >>> from glax import lax

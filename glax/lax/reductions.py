@@ -17,7 +17,15 @@ def _reduction(name: str, kind: type, what: str) -> Callable[..., Any]:
     def function(operand, axes):
         return bind(kind(canonical_axes(tuple(axes), len(type_of(name, operand).shape), name, "axes")), operand)
 
-    return named(function, name, __name__, f"The {what} of the elements over axes, which the result lacks.")
+    return named(function, name, __name__, f"""The {what} of the elements over axes, which the result lacks.
+
+    Args:
+        operand: an array.
+        axes: the axes, in a sequence; negative ones count from the end.
+
+    Returns:
+        An array of operand's dtype. ValueError for axes out of range or given twice.
+    """)
 
 
 reduce_sum = _reduction("reduce_sum", o.ReduceSum, "sum")
@@ -33,9 +41,9 @@ def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Callable[.
     def function(operand, axis=0, reverse=False):
         return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), bool(reverse))
 
-    return named(function, name, __name__,
-                 f"The {what} of the elements up to each one along an axis, from the end where "
-                                           f"reverse is true.")
+    return named(function, name, __name__, f"""The {what} of the elements up to each one along an axis, from the end
+    where reverse is true. Shape and dtype stay. ValueError for an axis out of range.
+    """)
 
 
 cumsum = _cumulative("cumsum", o.cumsum, "sum")
@@ -52,7 +60,17 @@ def _arg(name: str, bind_op: Callable[..., Any], what: str) -> Callable[..., Any
             raise TypeError(f"{name}: index_dtype must be an integer dtype, got {dtype.name}")
         return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), dtype)
 
-    return named(function, name, __name__, f"The index of the first {what} element along an axis; a NaN counts as it.")
+    return named(function, name, __name__, f"""The index of the first {what} element along an axis; a NaN counts as it.
+
+    Args:
+        operand: an array of real numbers or bools.
+        axis: the axis, which the result lacks.
+        index_dtype: the integer dtype of the result.
+
+    Raises:
+        ValueError: the axis is out of range or has no elements.
+        TypeError: index_dtype is not an integer dtype.
+    """)
 
 
 argmax = _arg("argmax", o.argmax, "largest")
@@ -101,7 +119,7 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """An array sorted along a dimension; or arrays of one shape, given in a sequence, sorted together by the first
-    num_keys of them.
+    num_keys of them. NaN comes last, and equal elements keep their order where is_stable is true.
 
     >>> from glax import lax
     >>> lax.sort((lax.rev(lax.iota("int32", 3), (0,)), lax.iota("int32", 3)))
@@ -117,9 +135,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
-    """keys sorted along a dimension, and values in the same order.
-
-    Both have one shape. ValueError for a dimension out of range.
+    """keys sorted along a dimension, and values in the same order. Both have one shape. ValueError for a dimension out
+    of range.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -130,7 +147,8 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:
-    """The k largest elements along an axis, in falling order, and their int32 indices.
+    """The k largest elements along an axis, in falling order, and their int32 indices. NaN counts as the largest.
+    ValueError where there are fewer than k.
 
     >>> from glax import lax
     >>> lax.top_k(lax.iota("int32", 4), 2)

@@ -71,9 +71,7 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: S
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """x with leading dimensions of size 1 added to reach a rank.
-
-    ValueError where x has more dimensions.
+    """x with leading dimensions of size 1 added to reach a rank. ValueError where x has more dimensions.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -87,9 +85,8 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 
 
 def broadcast_like(x: Any, like: Any) -> Any:
-    """x broadcast to the shape of another array.
-
-    The dtype stays that of x. ValueError where the shapes do not broadcast.
+    """x broadcast to the shape of another array. The dtype stays that of x. ValueError where the shapes do not
+    broadcast.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -176,7 +173,8 @@ def expand_dims(array: Any, dimensions: Sequence[int] | int) -> Any:
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
-    """Arrays of one dtype joined along a dimension.
+    """Arrays of one dtype joined along a dimension. TypeError where dtypes differ, or sizes apart from that
+    dimension's.
 
     >>> from glax import lax
     >>> lax.concatenate([lax.iota("int32", 2), lax.iota("int32", 1)], 0)
@@ -191,6 +189,8 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
     """operand padded with a scalar: each dimension has (low, high, interior) counts, low and high possibly negative.
+    low and high count what comes before and after (or is cut off there), interior what comes between neighbours.
+    padding_value is a scalar of operand's dtype.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -207,7 +207,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
-    """Dimensions reversed.
+    """Dimensions reversed. The elements along each of the dimensions come in reverse order; the shape stays.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -272,9 +272,8 @@ def _python_scalar_in(value: Any, dtype: np.dtype) -> Any:
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None) -> Any:
-    """An array of the shape and dtype of x, or of those given, filled with a scalar.
-
-    TypeError where fill_value is not a scalar.
+    """An array of the shape and dtype of x, or of those given, filled with a scalar. TypeError where fill_value is not
+    a scalar.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -299,7 +298,7 @@ def empty(shape: Sequence[int], dtype: Any) -> Any:
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
-    """Consecutive pieces of given sizes along an axis, which they must add up to.
+    """Consecutive pieces of given sizes along an axis, which they must add up to. ValueError where they do not.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -312,9 +311,8 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """Dimensions from start_dimension up to stop_dimension (excluded) joined into one.
-
-    Without stop_dimension, up to the last one. ValueError where there is none to join.
+    """Dimensions from start_dimension up to stop_dimension (excluded) joined into one. Without stop_dimension, up to
+    the last one. ValueError where there is none to join.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -329,9 +327,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:
-    """operand repeated reps[d] times along each dimension d.
-
-    ValueError unless there is one of reps for each dimension.
+    """operand repeated reps[d] times along each dimension d. ValueError unless there is one of reps for each dimension.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -349,9 +345,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """Arrays of one shape and dtype joined along a new axis.
-
-    The axis is numbered as in the result.
+    """Arrays of one shape and dtype joined along a new axis. The axis is numbered as in the result.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -367,9 +361,7 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
 
 
 def unstack(operand: Any, axis: int = 0) -> list[Any]:
-    """The slices of operand along an axis.
-
-    The slices lack the axis.
+    """The slices of operand along an axis. The slices lack the axis.
 
     >>> import glax.numpy as xp
     >>> from glax import lax

@@ -51,9 +51,8 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """The slice at a fixed index of an axis, which stays with size 1 where keepdims is true.
-
-    IndexError for an index out of bounds.
+    """The slice at a fixed index of an axis, which stays with size 1 where keepdims is true. IndexError for an index
+    out of bounds.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -148,9 +147,8 @@ def _placed(operand: Any, index: Any, axis: int) -> list[Any]:
 
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0, *,
                          allow_negative_indices: bool = True) -> Any:
-    """dynamic_slice along one axis.
-
-    A slice that would reach beyond the end is moved back.
+    """dynamic_slice along one axis. A slice that would reach beyond the end is moved back. start_index is an integer
+    scalar; a negative one counts from the end, unless allow_negative_indices is false.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -167,9 +165,8 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *,
                          allow_negative_indices: bool = True) -> Any:
-    """The slice at a computed index of an axis, which stays with size 1 where keepdims is true.
-
-    An index out of bounds is moved to the nearest end.
+    """The slice at a computed index of an axis, which stays with size 1 where keepdims is true. An index out of bounds
+    is moved to the nearest end.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -182,7 +179,8 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int, *,
                                 allow_negative_indices: bool = True) -> Any:
-    """dynamic_update_slice along one axis.
+    """dynamic_update_slice along one axis. The update has operand's shape apart from the axis; start_index is as in
+    dynamic_slice_in_dim.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
@@ -197,7 +195,8 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int, *,
                                 allow_negative_indices: bool = True) -> Any:
-    """operand with the slice at a computed index of an axis replaced; the update may lack the axis.
+    """operand with the slice at a computed index of an axis replaced; the update may lack the axis. An index out of
+    bounds is moved to the nearest end.
 
     >>> import glax.numpy as xp
     >>> from glax import lax

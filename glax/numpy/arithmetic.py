@@ -10,6 +10,7 @@ import numpy as np
 from .._promotion import (
     as_index,
     broadcast_to_one_shape,
+    has_bool_array,
     promote_inexact,
     promote_numeric,
     require_no_out,
@@ -57,9 +58,7 @@ absolute = abs
 
 
 def fabs(x: Any, /) -> Any:
-    """Elementwise absolute value of real numbers, as floats.
-
-    TypeError for complex numbers.
+    """Elementwise absolute value of real numbers, as floats. TypeError for complex numbers.
 
     >>> import glax.numpy as xp
     >>> xp.fabs(-2)
@@ -71,13 +70,14 @@ def fabs(x: Any, /) -> Any:
 
 
 def sign(x: Any, /) -> Any:
-    """Elementwise sign: -1, 0 or 1, NaN of NaN; x / |x| for complex x.
+    """Elementwise sign: -1, 0 or 1, NaN of NaN; x / |x| for complex x. TypeError for bools.
 
     >>> import glax.numpy as xp
     >>> xp.sign(xp.array([-2.5, 0.0, 3.0]))
     Array([-1.,  0.,  1.], dtype=float32)
     """
-    return o.sign(*promote_numeric("sign", x)) if dtypes.is_bool(type_of("sign", x).dtype) else o.sign(x)
+    type_of("sign", x)
+    return o.sign(x)
 
 
 def _rounding(name: str, bind_op: Any, what: str) -> Any:
@@ -89,7 +89,9 @@ def _rounding(name: str, bind_op: Any, what: str) -> Any:
         return as_array(x)
 
     from .._promotion import named
-    return named(function, name, __name__, f"Elementwise rounding {what}; integers are returned as they are.")
+    return named(function, name, __name__, f"""Elementwise rounding {what}; integers are returned as they are.
+    The dtype stays. TypeError for complex numbers.
+    """)
 
 
 floor = _rounding("floor", o.floor, "down to an integer")
@@ -104,7 +106,7 @@ def _to_even(x: Any) -> Any:
 
 
 def rint(x: Any, /) -> Any:
-    """Elementwise rounding to the nearest integer, halves to even; integers become floats of the default width.
+    """Elementwise rounding to the nearest integer, halves to even; integers and bools become floats of default width.
 
     >>> import glax.numpy as xp
     >>> xp.rint(xp.array([0.5, 1.5, -2.6]))
@@ -118,8 +120,6 @@ def floats_of(name: str, x: Any) -> Any:
     aval = type_of(name, x)
     if aval.is_inexact:
         return x
-    if dtypes.is_bool(aval.dtype):
-        raise TypeError(f"{name} does not accept bools")
     return strong(x, dtypes.python_scalar_dtype(float))
 
 
@@ -133,18 +133,20 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
     require_no_out("round", out)
     decimals = as_index(decimals, "round", "decimals")
     kind = dtypes.kind(type_of("round", a).dtype)
-    if kind in "biu":
+    if kind == "b":
+        raise ValueError("round: a must be numbers, got bools")
+    if kind in "iu":
         if decimals < 0:
             raise NotImplementedError("round of integers to a negative number of decimals is not supported")
         return as_array(a)
+    if kind == "c":
+        return o.complex_(round(o.real(a), decimals), round(o.imag(a), decimals))
     if decimals == 0:
         return _to_even(a)
     factor = _constant(a, 10.0 ** builtin_abs(decimals))
     scale, unscale = (o.mul, o.div) if decimals > 0 else (o.div, o.mul)
     scaled = scale(a, factor)
     rounded = unscale(_to_even(scaled), factor)
-    if kind == "c":
-        return rounded
     # What does not fit after scaling has no decimals to lose.
     return _where(o.is_finite(scaled), rounded, a)
 
@@ -187,10 +189,14 @@ def power(x: Any, y: Any, /) -> Any:
     if isinstance(y, (int, np.integer)) and not isinstance(y, bool):
         return _fixed_power(x, int(y))
     x_kind, y_kind = dtypes.kind(x_aval.dtype), dtypes.kind(y_aval.dtype)
+    of_bool_array = "b" in (x_kind, y_kind) and has_bool_array("power", x, y)
     if x_kind in "fc" and y_kind in "iu":
         return o.pow_(*broadcast_to_one_shape("power", [x, y]))
     x, y = broadcast_to_one_shape("power", promote_numeric("power", x, y))
-    return o.pow_(x, y) if _kind(x) in "fc" else _integer_power(x, y)
+    if _kind(x) in "fc":
+        return o.pow_(x, y)
+    result = _integer_power(x, y)
+    return strong(result) if of_bool_array else result
 
 
 pow = power
@@ -287,7 +293,18 @@ def divmod(x: Any, y: Any, /) -> tuple[Any, Any]:
 
 
 def _log_of_base(base: float) -> Any:
-    return lambda x: o.div(o.log(x), o.log(_constant(x, base)))
+    def function(x: Any) -> Any:
+        result = o.log(x)
+        if _kind(x) == "c":
+            return _by_real_number(o.div, result, math.log(base))
+        return o.div(result, o.log(_constant(x, base)))
+
+    return function
+
+
+def _by_real_number(bind_op: Any, x: Any, number: float) -> Any:
+    """Complex x times or over a real number, part by part: as a complex one it would make NaN of infinities."""
+    return o.complex_(*[bind_op(part, _constant(part, number)) for part in (o.real(x), o.imag(x))])
 
 
 log2 = unary_inexact("log2", _log_of_base(2.0), "logarithm to base 2")
@@ -312,7 +329,8 @@ def _times(x: Any, factor: float) -> Any:
 
 
 logaddexp = binary_inexact("logaddexp", _log_add(1.0), "log(exp(x) + exp(y)), without overflow")
-logaddexp2 = binary_inexact("logaddexp2", _log_add(math.log(2.0)), "log2(2**x + 2**y), without overflow")
+logaddexp2 = binary_inexact("logaddexp2", _log_add(math.log(2.0)), "log2(2**x + 2**y), without overflow",
+                            strong_bools=True)
 
 
 def _hypot(x: Any, y: Any) -> Any:
@@ -328,7 +346,7 @@ def _hypot(x: Any, y: Any) -> Any:
     return _where(infinite, inf, _where(o.eq(large, zero), large, result))
 
 
-hypot = binary_inexact("hypot", _hypot, "length sqrt(x**2 + y**2), without overflow")
+hypot = binary_inexact("hypot", _hypot, "length sqrt(x**2 + y**2), without overflow", strong_bools=True)
 
 
 # ---- angles and sinc

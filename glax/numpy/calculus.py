@@ -49,7 +49,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
 
 
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
-    """The differences of neighbours in the flattened array, with elements put before and after them.
+    """The differences of neighbours in the flattened array, with elements put before and after them. to_begin and
+    to_end are numbers or arrays, which are flattened.
 
     >>> import glax.numpy as xp
     >>> xp.ediff1d(xp.array([1, 2, 4]), to_begin=0)
@@ -179,7 +180,8 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
 
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Any:
-    """Angles along an axis with jumps of more than half a period taken out, by adding whole periods.
+    """Angles along an axis with jumps of more than half a period taken out, by adding whole periods. Jumps below
+    discont stay, too. Integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.unwrap(xp.array([300, 350, 10]), period=360)
@@ -216,7 +218,8 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
 
 
 def correlate(a: Any, v: Any, mode: str = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The correlation of two vectors; modes are those of ``convolve``.
+    """The correlation of two vectors; modes are those of ``convolve``. Where a is at least as long as v, element k of
+    'valid' is the sum of a[k + i] * conj(v[i]). Integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.correlate(xp.array([1, 2, 3]), xp.array([0, 1]), "full")
@@ -257,7 +260,8 @@ def _window(name: str, value: Callable[[np.ndarray], np.ndarray], what: str) -> 
         t = np.arange(n) / builtins.max(n - 1, 1)
         return asarray((value(t) if n > 1 else np.ones(1)).astype(dtype))
 
-    return named(window, name, __name__, f"The {what} window of M points.")
+    return named(window, name, __name__,
+                 f"The {what} window of M points, a vector of floats. M is a Python int; below 1 there are none.")
 
 
 bartlett = _window("bartlett", lambda t: 1 - np.abs(2 * t - 1), "triangular")
@@ -267,7 +271,8 @@ blackman = _window("blackman", lambda t: 0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.
 
 
 def kaiser(M: int, beta: Any) -> Any:
-    """The Kaiser window of M points and shape beta.
+    """The Kaiser window of M points and shape beta. A vector of floats; beta 0 gives ones, and larger ones a narrower
+    window.
 
     >>> import glax.numpy as xp
     >>> xp.kaiser(3, 0.0)

@@ -24,7 +24,8 @@ __all__ = [
 
 
 def finfo(dtype: Any) -> np.finfo:
-    """The limits of a floating dtype, or of the parts of a complex one.
+    """The limits of a floating dtype, or of the parts of a complex one. ValueError for other dtypes. The attributes are
+    those of numpy.finfo.
 
     >>> import glax.numpy as xp
     >>> float(xp.finfo("float16").max)
@@ -34,7 +35,7 @@ def finfo(dtype: Any) -> np.finfo:
 
 
 def iinfo(int_type: Any) -> np.iinfo:
-    """The limits of an integer dtype.
+    """The limits of an integer dtype. ValueError for other dtypes.
 
     >>> import glax.numpy as xp
     >>> xp.iinfo("int8").min, xp.iinfo("int8").max

@@ -228,7 +228,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
-    """Ones, of float32 unless a dtype is given.
+    """Ones, of float32 unless a dtype is given. shape is an int or ints.
 
     >>> import glax.numpy as xp
     >>> xp.ones(2)
@@ -391,7 +391,8 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
 
 def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
              axis: int = 0) -> Any:
-    """base to the powers of ``linspace(start, stop, num)``.
+    """base to the powers of ``linspace(start, stop, num)``. The numbers are floats unless a dtype is given; without
+    endpoint, the last one is left out.
 
     >>> import glax.numpy as xp
     >>> xp.logspace(0, 2, 3).round(3)
@@ -403,7 +404,8 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """num numbers from start to stop with a constant ratio between neighbours.
+    """num numbers from start to stop with a constant ratio between neighbours. Those of different signs give NaN;
+    without endpoint, stop is left out.
 
     >>> import glax.numpy as xp
     >>> xp.geomspace(1.0, 8.0, 4).round(3)
@@ -448,7 +450,7 @@ def _on_diagonal(test: str, rows: int, columns: int, k: int) -> Any:
 
 
 def identity(n: int, dtype: Any = None) -> Any:
-    """The identity matrix of n rows.
+    """The identity matrix of n rows. Of float32 unless a dtype is given.
 
     >>> import glax.numpy as xp
     >>> xp.identity(2).tolist()
@@ -458,7 +460,8 @@ def identity(n: int, dtype: Any = None) -> Any:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
-    """Ones at and below a diagonal of an N by M matrix, zeros elsewhere.
+    """Ones at and below a diagonal of an N by M matrix, zeros elsewhere. M is N where it is None, k is 0 for the main
+    diagonal and positive above it; float32 unless a dtype is given.
 
     >>> import glax.numpy as xp
     >>> xp.tri(2, 3).tolist()
@@ -493,7 +496,8 @@ def tril(m: Any, k: int = 0) -> Any:
 
 
 def triu(m: Any, k: int = 0) -> Any:
-    """m with the elements below a diagonal of its last two dimensions replaced by zeros.
+    """m with the elements below a diagonal of its last two dimensions replaced by zeros. k is 0 for the main diagonal,
+    positive above it and negative below.
 
     >>> import glax.numpy as xp
     >>> xp.triu(xp.array([[1, 2], [3, 4]])).tolist()
@@ -503,7 +507,8 @@ def triu(m: Any, k: int = 0) -> Any:
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
-    """The matrix of powers of a vector, a column for each.
+    """The matrix of powers of a vector, a column for each. N columns, as many as elements unless given; the highest
+    power comes first unless increasing is true.
 
     >>> import glax.numpy as xp
     >>> xp.vander(xp.array([1, 2, 3])).tolist()
@@ -520,7 +525,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Any]:
-    """Grids of coordinates from vectors, one for each; with 'xy' the first two dimensions are swapped.
+    """Grids of coordinates from vectors, one for each; with 'xy' the first two dimensions are swapped. Where sparse is
+    true, each has size 1 in all dimensions but its own. ValueError for an indexing other than 'xy' and 'ij'.
 
     >>> import glax.numpy as xp
     >>> x, y = xp.meshgrid(xp.arange(2), xp.arange(3))
@@ -549,7 +555,8 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) -> Any:
-    """Arrays of the indices along each dimension of a shape, stacked, or as a tuple where sparse.
+    """Arrays of the indices along each dimension of a shape, stacked, or as a tuple where sparse. int32 unless a dtype
+    is given; where sparse, each has size 1 in all dimensions but its own.
 
     >>> import glax.numpy as xp
     >>> xp.indices((2, 3)).shape, [x.shape for x in xp.indices((2, 3), sparse=True)]
@@ -565,7 +572,7 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
 
 
 def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **kwargs: Any) -> Any:
-    """A function of the grids of indices of a shape.
+    """A function of the grids of indices of a shape. dtype is that of the indices; kwargs are handed to the function.
 
     >>> import glax.numpy as xp
     >>> xp.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int).tolist()

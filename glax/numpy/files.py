@@ -12,18 +12,21 @@ from .creation import array, asarray
 
 def array_repr(arr: Any, max_line_width: int | None = None, precision: int | None = None,
                suppress_small: bool | None = None) -> str:
-    """The text of an array as Python prints it.
+    """The text of an array as Python prints it. The other arguments are NumPy's print options linewidth, precision and
+    suppress, which hold where they are None.
 
     >>> import glax.numpy as xp
-    >>> xp.array_repr(xp.arange(3))
-    'Array([0, 1, 2], dtype=int32)'
+    >>> xp.array_repr(xp.array([1 / 3, 2]), precision=2)
+    'Array([0.33, 2.  ], dtype=float32)'
     """
-    return repr(asarray(arr))
+    options = {"linewidth": max_line_width, "precision": precision, "suppress": suppress_small}
+    with np.printoptions(**{name: value for name, value in options.items() if value is not None}):
+        return repr(asarray(arr))
 
 
 def array_str(a: Any, max_line_width: int | None = None, precision: int | None = None,
               suppress_small: bool | None = None) -> str:
-    """The text of an array's elements.
+    """The text of an array's elements. The other arguments are NumPy's print options, which hold where they are None.
 
     >>> import glax.numpy as xp
     >>> xp.array_str(xp.arange(3))
@@ -33,7 +36,8 @@ def array_str(a: Any, max_line_width: int | None = None, precision: int | None =
 
 
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
-    """The array in an .npy file, or the arrays in an .npz file as NumPy reads them.
+    """The array in an .npy file, or the arrays in an .npz file as NumPy reads them. The other arguments are those of
+    numpy.load.
 
     >>> import glax.numpy as xp
     >>> import io
@@ -48,7 +52,7 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
-    """Write an array to an .npy file.
+    """Write an array to an .npy file. file is a path or an open file; the other arguments are those of numpy.save.
 
     >>> import glax.numpy as xp
     >>> import numpy as np
@@ -62,7 +66,8 @@ def save(file: Any, arr: Any, *args: Any, **kwargs: Any) -> None:
 
 
 def savez(file: Any, *args: Any, **kwds: Any) -> None:
-    """Write arrays to an .npz file.
+    """Write arrays to an .npz file. Arrays given by name keep the name, others are called arr_0, arr_1 and so on, as
+    numpy.savez has it.
 
     >>> import glax.numpy as xp
     >>> import numpy as np
@@ -76,9 +81,8 @@ def savez(file: Any, *args: Any, **kwds: Any) -> None:
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Any:
-    """An array of the numbers in a buffer.
-
-    float is taken as NumPy's, of 8 bytes. count is how many to read, -1 for all, and offset how many bytes to skip.
+    """An array of the numbers in a buffer. float is taken as NumPy's, of 8 bytes. count is how many to read, -1 for
+    all, and offset how many bytes to skip.
 
     >>> import glax.numpy as xp
     >>> xp.frombuffer(bytes([1, 2]), dtype="uint8")
@@ -88,7 +92,7 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 
 
 def fromfile(*args: Any, **kwargs: Any) -> Any:
-    """An array of the numbers in a file, as NumPy reads them.
+    """An array of the numbers in a file, as NumPy reads them. Arguments are those of numpy.fromfile.
 
     >>> import glax.numpy as xp
     >>> import tempfile
@@ -102,7 +106,7 @@ def fromfile(*args: Any, **kwargs: Any) -> Any:
 
 
 def fromiter(*args: Any, **kwargs: Any) -> Any:
-    """An array of the numbers of an iterator, as NumPy takes them.
+    """An array of the numbers of an iterator, as NumPy takes them. Arguments are those of numpy.fromiter.
 
     >>> import glax.numpy as xp
     >>> xp.fromiter((i * i for i in range(3)), dtype="int32")
@@ -112,7 +116,7 @@ def fromiter(*args: Any, **kwargs: Any) -> Any:
 
 
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Any:
-    """An array of the numbers in a text.
+    """An array of the numbers in a text. sep separates the numbers, count is how many to read, -1 for all.
 
     >>> import glax.numpy as xp
     >>> xp.fromstring("1 2 3", dtype="int32", sep=" ")

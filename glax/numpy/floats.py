@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_to_one_shape, promote_inexact, promote_numeric, scalar_literal, type_of
+from .._promotion import (
+    broadcast_to_one_shape,
+    promote,
+    promote_inexact,
+    promote_numeric,
+    scalar_literal,
+    type_of,
+)
 from ..ir import dtypes
 from ..ir import ops as o
 from .arithmetic import trunc
@@ -33,7 +40,8 @@ def _step(x: Any, at_zero: Any) -> Any:
     return choose_between("heaviside", isnan(x), x, step)
 
 
-heaviside = binary_inexact("heaviside", _step, "step function: 0 for negative x, 1 for positive x, y at 0")
+heaviside = binary_inexact("heaviside", _step, "step function: 0 for negative x, 1 for positive x, y at 0",
+                           strong_bools=True)
 
 
 def _layout(dtype: np.dtype) -> tuple[np.dtype, int, int]:
@@ -117,9 +125,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Any, Any]:
 
 
 def spacing(x: Any, /) -> Any:
-    """Elementwise distance to the next number away from zero.
-
-    Of integers, as floats; negative for negative numbers.
+    """Elementwise distance to the next number away from zero. Of integers, as floats; negative for negative numbers.
 
     >>> import glax.numpy as xp
     >>> xp.spacing(1.0) == 2**-23
@@ -151,7 +157,7 @@ def fmin(x1: Any, x2: Any, /) -> Any:
 
 
 def _ignoring_nan(name: str, bind_op: Any, x: Any, y: Any) -> Any:
-    x, y = broadcast_to_one_shape(name, promote_numeric(name, x, y))
+    x, y = broadcast_to_one_shape(name, promote(name, x, y))
     if not type_of(name, x).is_inexact:
         return bind_op(x, y)
     return choose_between(name, isnan(x), y, choose_between(name, isnan(y), x, bind_op(x, y)))
@@ -176,11 +182,12 @@ def _gcd(x: Any, y: Any) -> Any:
     return x
 
 
-def _require_integers(name: str, *xs: Any) -> None:
-    for position, x in enumerate(xs):
-        if not dtypes.is_integer(type_of(name, x, position).dtype):
-            raise ValueError(f"{name}: integers are needed, got {type_of(name, x, position).short()} at position "
-                             f"{position}")
+def _integers(name: str, *xs: Any) -> Any:
+    """The operands in one integer dtype; a bool may meet an integer, but not another bool."""
+    avals = [type_of(name, x, position) for position, x in enumerate(xs)]
+    if any(a.is_inexact for a in avals) or all(dtypes.is_bool(a.dtype) for a in avals):
+        raise ValueError(f"{name}: integers are needed, got {' and '.join(a.short() for a in avals)}")
+    return broadcast_to_one_shape(name, promote_numeric(name, *xs, strong_bools=True))
 
 
 def gcd(x1: Any, x2: Any) -> Any:
@@ -190,21 +197,17 @@ def gcd(x1: Any, x2: Any) -> Any:
     >>> xp.gcd(12, 18)
     Array(6, dtype=int32, weak_type=True)
     """
-    _require_integers("gcd", x1, x2)
-    return _gcd(*broadcast_to_one_shape("gcd", promote_numeric("gcd", x1, x2)))
+    return _gcd(*_integers("gcd", x1, x2))
 
 
 def lcm(x1: Any, x2: Any) -> Any:
-    """Elementwise least common multiple of integers.
-
-    ValueError for what is not integers.
+    """Elementwise least common multiple of integers. ValueError for what is not integers.
 
     >>> import glax.numpy as xp
     >>> xp.lcm(xp.array([4, 0]), 6)
     Array([12,  0], dtype=int32)
     """
-    _require_integers("lcm", x1, x2)
-    x, y = broadcast_to_one_shape("lcm", promote_numeric("lcm", x1, x2))
+    x, y = _integers("lcm", x1, x2)
     x, y = _absolute(x), _absolute(y)
     divisor = _gcd(x, y)
     none = o.eq(divisor, _like(divisor, 0))
@@ -213,13 +216,14 @@ def lcm(x1: Any, x2: Any) -> Any:
 
 
 def bitwise_count(x: Any, /) -> Any:
-    """Elementwise count of the bits set in the absolute value of an integer, as uint8.
+    """Elementwise count of the bits set in the absolute value of an integer or a bool, as uint8.
 
     >>> import glax.numpy as xp
     >>> xp.bitwise_count(xp.array([7, -8]))
     Array([3, 1], dtype=uint8)
     """
-    x = as_array(x)
+    type_of("bitwise_count", x)
+    x, = promote_numeric("bitwise_count", as_array(x))
     if not dtypes.is_integer(type_of("bitwise_count", x).dtype):
         raise TypeError(f"bitwise_count: x must be integers, got {type_of('bitwise_count', x).short()}")
     return o.convert_element_type(o.population_count(_absolute(x)), np.dtype(np.uint8))

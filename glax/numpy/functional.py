@@ -19,9 +19,8 @@ def _vmap(f: Callable[..., Any], in_axes: Any = 0) -> Callable[..., Any]:
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function of vectors applied to all vectors along an axis.
-
-    What func1d returns takes the place of the axis; args and kwargs are handed to it.
+    """A function of vectors applied to all vectors along an axis. What func1d returns takes the place of the axis; args
+    and kwargs are handed to it.
 
     >>> import glax.numpy as xp
     >>> xp.apply_along_axis(xp.cumsum, 1, xp.array([[1, 2], [3, 4]])).tolist()
@@ -42,9 +41,8 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]) -> Any:
-    """A function of an array and an axis applied for one axis after another.
-
-    Where func takes the axis away, it stays with size 1.
+    """A function of an array and an axis applied for one axis after another. Where func takes the axis away, it stays
+    with size 1.
 
     >>> import glax.numpy as xp
     >>> xp.apply_over_axes(xp.sum, xp.ones((2, 3, 4)), (0, 2)).shape

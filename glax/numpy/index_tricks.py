@@ -45,9 +45,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Any, ...]:
 
 
 def diag_indices_from(arr: Any) -> tuple[Any, ...]:
-    """The positions of the main diagonal of an array.
-
-    ValueError where its sizes differ.
+    """The positions of the main diagonal of an array. ValueError where its sizes differ.
 
     >>> import glax.numpy as xp
     >>> xp.diag_indices_from(xp.zeros((2, 2)))
@@ -64,7 +62,8 @@ def _positions(found: tuple[np.ndarray, ...]) -> tuple[Any, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """The positions at and below a diagonal of an n by m matrix.
+    """The positions at and below a diagonal of an n by m matrix. A row and a column of each, as int32 vectors; k is 0
+    for the main diagonal and positive above it.
 
     >>> import glax.numpy as xp
     >>> xp.tril_indices(2)
@@ -74,7 +73,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
-    """The positions at and above a diagonal of an n by m matrix.
+    """The positions at and above a diagonal of an n by m matrix. A row and a column of each, as int32 vectors; k is 0
+    for the main diagonal and positive above it.
 
     >>> import glax.numpy as xp
     >>> xp.triu_indices(2)
@@ -113,7 +113,8 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Any, Any]:
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0, *, size: int | None = None) -> tuple[Any, Any]:
-    """The positions that a function such as triu leaves nonzero in an n by n matrix of ones.
+    """The positions that a function such as triu leaves nonzero in an n by n matrix of ones. k is handed to the
+    function. While staged, size is needed: how many to return.
 
     >>> import glax.numpy as xp
     >>> xp.mask_indices(2, xp.triu)

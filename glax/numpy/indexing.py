@@ -575,7 +575,8 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The elements of a diagonal in the plane of two axes, along a new last axis.
+    """The elements of a diagonal in the plane of two axes, along a new last axis. offset is 0 for the main diagonal,
+    positive above it and negative below.
 
     >>> import glax.numpy as xp
     >>> xp.diagonal(xp.array([[1, 2], [3, 4]]), offset=1)
@@ -596,7 +597,8 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
-    """The sum of a diagonal in the plane of two axes.
+    """The sum of a diagonal in the plane of two axes. offset is as in ``diagonal``; narrow integers are added up in
+    32-bit ones.
 
     >>> import glax.numpy as xp
     >>> xp.trace(xp.array([[1, 2], [3, 4]]))
@@ -607,7 +609,8 @@ def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = 
 
 
 def diag(v: Any, k: int = 0) -> Any:
-    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix.
+    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix. k is 0 for the main
+    diagonal, positive above it and negative below.
 
     >>> import glax.numpy as xp
     >>> xp.diag(xp.array([1, 2]), k=1).tolist(), xp.diag(xp.array([[1, 2], [3, 4]]))
@@ -627,7 +630,8 @@ def diag(v: Any, k: int = 0) -> Any:
 
 
 def diagflat(v: Any, k: int = 0) -> Any:
-    """The flattened elements as a diagonal of a matrix.
+    """The flattened elements as a diagonal of a matrix. k is 0 for the main diagonal, positive above it and negative
+    below.
 
     >>> import glax.numpy as xp
     >>> xp.diagflat(xp.array([1, 2])).tolist()
@@ -638,7 +642,8 @@ def diagflat(v: Any, k: int = 0) -> Any:
 
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """A copy of a with its main diagonal replaced (inplace must be False).
+    """A copy of a with its main diagonal replaced (inplace must be False). ValueError for inplace, NotImplementedError
+    for wrap.
 
     >>> import glax.numpy as xp
     >>> xp.fill_diagonal(xp.ones((2, 2)), 5, inplace=False).tolist()
@@ -661,7 +666,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "clip") -> Any:
-    """Elements of choices[a], all broadcast together; mode is 'clip' or 'wrap'.
+    """Elements of choices[a], all broadcast together; mode is 'clip' or 'wrap'. Indices out of bounds are moved to the
+    ends with 'clip', and go round with 'wrap'.
 
     >>> import glax.numpy as xp
     >>> xp.choose(xp.array([1, 0]), [xp.array([1, 2]), xp.array([3, 4])])

@@ -131,7 +131,8 @@ def _require_dimensions(name: str, *operands: tuple[Any, int]) -> None:
 
 
 def matvec(x1: Any, x2: Any, /) -> Any:
-    """The product of matrices and vectors, the other dimensions broadcast. ValueError where there are too few.
+    """The product of matrices and vectors, the other dimensions broadcast. ValueError where there are too few. Shapes
+    (..., m, n) and (..., n) give (..., m).
 
     >>> import glax.numpy as xp
     >>> xp.matvec(xp.array([[1, 2], [3, 4]]), xp.array([1, 10]))
@@ -143,7 +144,7 @@ def matvec(x1: Any, x2: Any, /) -> Any:
 
 def vecmat(x1: Any, x2: Any, /) -> Any:
     """The product of vectors, conjugated, and matrices, the other dimensions broadcast. ValueError where there are too
-    few.
+    few. Shapes (..., n) and (..., n, m) give (..., m).
 
     >>> import glax.numpy as xp
     >>> xp.vecmat(xp.array([1, 10]), xp.array([[1, 2], [3, 4]]))
@@ -181,9 +182,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred
 
 
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
-    """The sum of products over the last dimensions.
-
-    TypeError where their sizes differ.
+    """The sum of products over the last dimensions. TypeError where their sizes differ.
 
     >>> import glax.numpy as xp
     >>> xp.inner(xp.array([[1, 2], [3, 4]]), xp.array([1, 10]))
@@ -211,7 +210,8 @@ def outer(a: Any, b: Any, out: None = None) -> Any:
 
 
 def kron(a: Any, b: Any) -> Any:
-    """The Kronecker product: each element of a times all of b, as a block.
+    """The Kronecker product: each element of a times all of b, as a block. Shapes are multiplied dimension by
+    dimension, leading ones of size 1 being added to the array that has fewer.
 
     >>> import glax.numpy as xp
     >>> xp.kron(xp.array([1, 10]), xp.array([1, 2]))
@@ -227,10 +227,8 @@ def kron(a: Any, b: Any) -> Any:
 
 
 def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None) -> Any:
-    """The cross product of vectors of 2 or 3 components along an axis.
-
-    A missing third component counts as 0; of two vectors of 2 components, the third component of the result is given
-    alone.
+    """The cross product of vectors of 2 or 3 components along an axis. A missing third component counts as 0; of two
+    vectors of 2 components, the third component of the result is given alone.
 
     >>> import glax.numpy as xp
     >>> xp.cross(xp.array([1, 0, 0]), xp.array([0, 1, 0]))
@@ -287,7 +285,8 @@ def einsum(subscripts: Any, /, *operands: Any, out: None = None, optimize: Any =
 
 
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> tuple[list[Any], str]:
-    """The order in which einsum contracts its operands, and a description of its cost.
+    """The order in which einsum contracts its operands, and a description of its cost. Both are those of
+    numpy.einsum_path.
 
     >>> import glax.numpy as xp
     >>> xp.einsum_path("ij,jk,k", xp.ones((2, 2)), xp.ones((2, 2)), xp.ones(2))[0]

@@ -18,7 +18,11 @@ def _logical(name: str, bind_op: Any, what: str) -> Any:
         type_of(name, y, 1)
         return bind_op(*broadcast_to_one_shape(name, [as_bool(name, x), as_bool(name, y)]))
 
-    return named(function, name, __name__, f"Elementwise {what} of whether operands are nonzero.")
+    return named(function, name, __name__, f"""Elementwise {what} of whether operands are nonzero, as bool.
+
+    Args:
+        x, y: arrays or numbers, which are broadcast. ValueError where they do not, TypeError for anything else.
+    """)
 
 
 logical_and = _logical("logical_and", o.and_, "and")
@@ -92,7 +96,8 @@ def _signed_infinity(name: str, value: float, what: str) -> Any:
             return _constant_bool(x, False)
         return o.eq(x, aval.dtype.type(value))
 
-    return named(function, name, __name__, f"Elementwise test for {what} infinity.")
+    return named(function, name, __name__,
+                 f"Elementwise test for {what} infinity. ValueError for complex numbers.")
 
 
 isposinf = _signed_infinity("isposinf", np.inf, "positive")
@@ -119,9 +124,7 @@ def signbit(x: Any, /) -> Any:
 
 
 def isreal(x: Any) -> Any:
-    """Elementwise test for an imaginary part of 0.
-
-    It is the values that count; ``isrealobj`` asks for the dtype.
+    """Elementwise test for an imaginary part of 0. It is the values that count; ``isrealobj`` asks for the dtype.
 
     >>> import glax.numpy as xp
     >>> xp.isreal(xp.array([1 + 0j, 1j]))
@@ -132,9 +135,8 @@ def isreal(x: Any) -> Any:
 
 
 def iscomplex(x: Any) -> Any:
-    """Elementwise test for an imaginary part other than 0.
-
-    It is the values that count; ``iscomplexobj`` asks for the dtype.
+    """Elementwise test for an imaginary part other than 0. It is the values that count; ``iscomplexobj`` asks for the
+    dtype.
 
     >>> import glax.numpy as xp
     >>> xp.iscomplex(xp.array([1 + 0j, 1j]))
@@ -186,9 +188,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 
 def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Any:
-    """Whether all elements are close, as ``isclose`` has it.
-
-    A bool array without dimensions; where equal_nan is true, NaN is close to NaN.
+    """Whether all elements are close, as ``isclose`` has it. A bool array without dimensions; where equal_nan is true,
+    NaN is close to NaN.
 
     >>> import glax.numpy as xp
     >>> xp.allclose(xp.array([1.0, 2.0]), xp.array([1.0, 2.00001]))
@@ -216,9 +217,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
 
 
 def array_equiv(a1: Any, a2: Any) -> Any:
-    """Whether two arrays broadcast to one shape and are equal in it.
-
-    False where the shapes do not broadcast.
+    """Whether two arrays broadcast to one shape and are equal in it. False where the shapes do not broadcast.
 
     >>> import glax.numpy as xp
     >>> xp.array_equiv(xp.array([1, 1]), 1)

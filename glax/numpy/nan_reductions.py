@@ -38,7 +38,7 @@ def _accumulation(name: str, function: Callable[..., Any], identity: int) -> Any
         return function(_replaced(name, a, identity), axis, dtype, out, keepdims, initial, where)
 
     return named(reduction, name, __name__, f"``{function.__name__}`` with NaN counted as {identity}, whose derivative "
-                                            f"there is 0.")
+                                            f"there is 0. Arguments are those of ``{function.__name__}``.")
 
 
 nansum = _accumulation("nansum", reductions.sum, 0)
@@ -49,7 +49,8 @@ def _cumulative(name: str, function: Callable[..., Any], identity: int) -> Any:
     def cumulative(a, axis=None, dtype=None, out=None):
         return function(_replaced(name, a, identity), axis, dtype, out)
 
-    return named(cumulative, name, __name__, f"``{function.__name__}`` with NaN counted as {identity}.")
+    return named(cumulative, name, __name__, f"``{function.__name__}`` with NaN counted as {identity}. Arguments are "
+                                             f"those of ``{function.__name__}``.")
 
 
 nancumsum = _cumulative("nancumsum", reductions.cumsum, 0)
@@ -69,7 +70,8 @@ def _extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
         return choose_between(name, none, scalar_literal(np.nan, a.aval.dtype), result)
 
     return named(reduction, name, __name__,
-                 f"``{function.__name__}`` of the elements that are not NaN; NaN where none is.")
+                 f"``{function.__name__}`` of the elements that are not NaN; NaN where none is. Arguments are those of "
+                 f"``{function.__name__}``.")
 
 
 nanmax = _extreme("nanmax", reductions.max, True)
@@ -87,7 +89,8 @@ def _arg_extreme(name: str, function: Callable[..., Any], largest: bool) -> Any:
         return choose_between(name, none, result.aval.dtype.type(-1), result)
 
     return named(reduction, name, __name__,
-                 f"``{function.__name__}`` of the elements that are not NaN; -1 where none is.")
+                 f"``{function.__name__}`` of the elements that are not NaN; -1 where none is. Arguments are those of "
+                 f"``{function.__name__}``.")
 
 
 nanargmax = _arg_extreme("nanargmax", reductions.argmax, True)
@@ -109,9 +112,8 @@ def nanmean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepd
 
 def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False,
            where: Any = None, *, mean: Any = None, correction: int | float | None = None) -> Any:
-    """The variance of the elements that are not NaN; NaN where there are no more of them than ddof.
-
-    Arguments are those of ``var``.
+    """The variance of the elements that are not NaN; NaN where there are no more of them than ddof. Arguments are those
+    of ``var``.
 
     >>> import glax.numpy as xp
     >>> xp.nanvar(xp.array([1.0, xp.nan, 3.0]))
@@ -125,9 +127,8 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
 
 def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False,
            where: Any = None, *, mean: Any = None, correction: int | float | None = None) -> Any:
-    """The standard deviation of the elements that are not NaN, whose derivative at a NaN is 0.
-
-    Arguments are those of ``std``.
+    """The standard deviation of the elements that are not NaN, whose derivative at a NaN is 0. Arguments are those of
+    ``std``.
 
     >>> import glax.numpy as xp
     >>> xp.nanstd(xp.array([1.0, xp.nan, 3.0]))

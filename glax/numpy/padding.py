@@ -240,7 +240,8 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Any:
 
 
 def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
-    """A copy with the elements where a mask holds replaced by values in turn (inplace must be False).
+    """A copy with the elements where a mask holds replaced by values in turn (inplace must be False). ValueError for
+    inplace.
 
     >>> import glax.numpy as xp
     >>> xp.place(xp.arange(4), xp.array([True, False, True, True]), xp.array([7, 8]), inplace=False)
@@ -262,9 +263,8 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Any:
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
-    """Groups of eight bools, or nonzero integers, along an axis as the bits of uint8 numbers.
-
-    Zeros fill up the last group; with bitorder 'little' the first bool is the lowest bit.
+    """Groups of eight bools, or nonzero integers, along an axis as the bits of uint8 numbers. Zeros fill up the last
+    group; with bitorder 'little' the first bool is the lowest bit.
 
     >>> import glax.numpy as xp
     >>> xp.packbits(xp.array([1, 0, 1]))
@@ -291,7 +291,9 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Any:
 
 
 def unpackbits(a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big") -> Any:
-    """The bits of uint8 numbers along an axis, eight for each, as uint8 zeros and ones.
+    """The bits of uint8 numbers along an axis, eight for each, as uint8 zeros and ones. count is how many to return,
+    or, where negative, how many to leave out at the end; with bitorder 'little' the lowest bit comes first. TypeError
+    for other dtypes.
 
     >>> import glax.numpy as xp
     >>> xp.unpackbits(xp.array([5], dtype="uint8"))

@@ -30,6 +30,8 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
     Array(8, dtype=int32)
     """
     p, x = (asarray(v) for v in promote("polyval", asarray(p), asarray(x)))
+    if not p.aval.shape:
+        raise ValueError("polyval: p must be a vector of coefficients, got a scalar")
     result = zeros(x.aval.shape, x.aval.dtype)
     for k in range(p.aval.shape[0]):
         result = result * x + p[k]
@@ -37,7 +39,7 @@ def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
-    """The sum of two polynomials.
+    """The sum of two polynomials. Coefficients go from the highest power down.
 
     >>> import glax.numpy as xp
     >>> xp.polyadd(xp.array([1, 2]), xp.array([5]))
@@ -51,7 +53,7 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 def polysub(a1: Any, a2: Any) -> Any:
-    """The difference of two polynomials.
+    """The difference of two polynomials. Coefficients go from the highest power down.
 
     >>> import glax.numpy as xp
     >>> xp.polysub(xp.array([1, 2]), xp.array([5]))
@@ -62,7 +64,7 @@ def polysub(a1: Any, a2: Any) -> Any:
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
-    """The product of two polynomials.
+    """The product of two polynomials. Coefficients go from the highest power down; integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.polymul(xp.array([1, 1]), xp.array([1, -1]))
@@ -76,7 +78,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Any:
 
 
 def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, Any]:
-    """The quotient and the remainder of two polynomials.
+    """The quotient and the remainder of two polynomials. Coefficients go from the highest power down.
 
     >>> import glax.numpy as xp
     >>> xp.polydiv(xp.array([1.0, 3.0, 2.0]), xp.array([1.0, 1.0]))
@@ -99,7 +101,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
 
 
 def polyder(p: Any, m: int = 1) -> Any:
-    """The derivative of order m of a polynomial.
+    """The derivative of order m of a polynomial. Coefficients go from the highest power down; integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.polyder(xp.array([1, 0, 5]))
@@ -116,7 +118,8 @@ def polyder(p: Any, m: int = 1) -> Any:
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    """The integral of order m of a polynomial, with constants k.
+    """The integral of order m of a polynomial, with constants k. Coefficients go from the highest power down. k is one
+    number, or m of them.
 
     >>> import glax.numpy as xp
     >>> xp.polyint(xp.array([2.0, 1.0]), k=7)
@@ -138,7 +141,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 def poly(seq_of_zeros: Any) -> Any:
-    """The polynomial with the given roots, and a first coefficient of 1.
+    """The polynomial with the given roots, and a first coefficient of 1. Coefficients come from the highest power down.
+    ValueError for a matrix, whose eigenvalues NumPy takes.
 
     >>> import glax.numpy as xp
     >>> xp.poly(xp.array([1.0, 2.0]))
@@ -173,10 +177,9 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Any:
 
 def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = False, w: Any = None,
             cov: bool = False) -> Any:
-    """The polynomial of a degree with the least squared distance from points, which must be concrete.
-
-    With full, the sum of squares, the rank, the singular values and rcond follow; with cov, the covariance of the
-    coefficients. w weighs the points.
+    """The polynomial of a degree with the least squared distance from points, which must be concrete. With full, the
+    sum of squares, the rank, the singular values and rcond follow; with cov, the covariance of the coefficients. w
+    weighs the points. Coefficients come from the highest power down.
 
     >>> import glax.numpy as xp
     >>> xp.polyfit(xp.array([0.0, 1.0, 2.0]), xp.array([1.0, 3.0, 5.0]), 1).round(2)

@@ -163,7 +163,17 @@ def _quantifier(name: str, kind: type[Operation], identity: bool, what: str) -> 
             a = _masked(name, a, where, scalar_literal(identity, np.dtype(bool)))
         return asarray(reduced(kind, a, canonical_axes(axis, len(shape_of(a)), name), keepdims))
 
-    return named(function, name, __name__, f"Whether {what} over axes are nonzero.")
+    return named(function, name, __name__, f"""Whether {what} over axes are nonzero; {identity} of no elements.
+
+    Args:
+        a: an array.
+        axis: None for all axes, or one or several.
+        keepdims: whether the axes stay, with size 1.
+        where: a mask, broadcast with a, of the elements that take part.
+
+    Returns:
+        A bool array without the axes. ValueError for an axis out of range.
+    """)
 
 
 all = _quantifier("all", o.ReduceAnd, True, "all elements")
@@ -171,7 +181,8 @@ any = _quantifier("any", o.ReduceOr, False, "some of the elements")
 
 
 def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """How many elements over axes are nonzero.
+    """How many elements over axes are nonzero. An int32 array without the axes, which are None for all or one or
+    several; where keepdims is true they stay, with size 1.
 
     >>> import glax.numpy as xp
     >>> xp.count_nonzero(xp.array([[1, 0], [2, 3]]), axis=1)
@@ -181,7 +192,7 @@ def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def ptp(a: Any, axis: Any = None, out: None = None, keepdims: bool = False) -> Any:
-    """The largest element over axes less the smallest.
+    """The largest element over axes less the smallest. axis and keepdims are those of ``max``. TypeError for bools.
 
     >>> import glax.numpy as xp
     >>> xp.ptp(xp.array([[1, 2], [3, 7]]), axis=1)
@@ -227,9 +238,17 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     if where is not None:
         a = _masked("mean", a, where, scalar_literal(0, computed))
     axes = canonical_axes(axis, len(shape_of(a)), "mean")
-    count = count_of(a, axes, where, computed, keepdims)
+    real = dtypes.real_part_dtype(computed)
+    count = count_of(a, axes, where, real, keepdims)
     total = reduced(o.ReduceSum, a, axes, keepdims)
-    return strong(o.div(total, scalar_literal(count, computed) if type(count) is int else count), result_dtype)
+    return strong(_over_count(total, scalar_literal(count, real) if type(count) is int else count), result_dtype)
+
+
+def _over_count(total: Any, count: Any) -> Any:
+    """A sum over a real number: complex sums part by part, as a complex divisor would make NaN of infinities."""
+    if dtypes.is_complex(type_of("mean", total).dtype):
+        return o.complex_(o.div(o.real(total), count), o.div(o.imag(total), count))
+    return o.div(total, count)
 
 
 def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int = 0, keepdims: bool = False, *,
@@ -388,8 +407,17 @@ def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Any:
             a = o.convert_element_type(a, dtypes.python_scalar_dtype(int))
         return bind_op(a, axis)
 
-    return named(function, name, __name__, f"The {what} of the elements up to each one along an axis, or of the "
-                                           f"flattened array where axis is None.")
+    return named(function, name, __name__, f"""The {what} of the elements up to each one along an axis, or of the
+    flattened array where axis is None.
+
+    Args:
+        a: an array.
+        axis: an axis, or None to flatten.
+        dtype: the dtype of the result; by default that of a, narrow integers too, and int32 for bools.
+
+    Returns:
+        An array of a's shape, or a vector. ValueError for an axis out of range.
+    """)
 
 
 cumsum = _cumulative("cumsum", o.cumsum, "sum")
@@ -410,7 +438,18 @@ def _standard_cumulative(name: str, function: Callable[..., Any], identity: int)
         return o.concatenate([o.broadcast(first, tuple(1 if d == axis else n for d, n in enumerate(shape))), result],
                              axis)
 
-    return named(cumulative, name, __name__, f"``{function.__name__}`` as the array API standard has it.")
+    return named(cumulative, name, __name__, f"""``{function.__name__}`` as the array API standard has it.
+
+    Args:
+        x: an array.
+        axis: the axis, which only a vector may leave out.
+        dtype: the dtype of the result; by default that of x, or a 32-bit one for narrower integers.
+        include_initial: whether {identity}, what no elements give, comes first.
+
+    Returns:
+        An array of x's shape, one longer along the axis with include_initial. ValueError for an axis that is out of
+        range or missing.
+    """)
 
 
 cumulative_sum = _standard_cumulative("cumulative_sum", cumsum, 0)

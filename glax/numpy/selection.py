@@ -63,7 +63,8 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    """Elements of the first choice whose condition holds, of default where none does.
+    """Elements of the first choice whose condition holds, of default where none does. A condition holds where it is
+    nonzero; all are broadcast, and dtypes are promoted. ValueError unless there are as many conditions as choices.
 
     >>> import glax.numpy as xp
     >>> xp.select([xp.arange(4) > 2, xp.arange(4) > 0], [xp.arange(4), -xp.arange(4)], default=9)

@@ -109,9 +109,8 @@ class _UniqueInverse(NamedTuple):
 
 
 def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueAll:
-    """The different elements, where each first occurs, which one each element is, and how often each occurs.
-
-    A named tuple of values, indices, inverse_indices and counts.
+    """The different elements, where each first occurs, which one each element is, and how often each occurs. A named
+    tuple of values, indices, inverse_indices and counts.
 
     >>> import glax.numpy as xp
     >>> xp.unique_all(xp.array([7, 5, 7])).inverse_indices
@@ -121,9 +120,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 
 
 def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueCounts:
-    """The different elements and how often each occurs.
-
-    A named tuple of values and counts.
+    """The different elements and how often each occurs. A named tuple of values and counts.
 
     >>> import glax.numpy as xp
     >>> xp.unique_counts(xp.array([7, 5, 7])).counts
@@ -133,9 +130,7 @@ def unique_counts(x: Any, /, *, size: int | None = None, fill_value: Any = None)
 
 
 def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> _UniqueInverse:
-    """The different elements and which one each element is.
-
-    A named tuple of values and inverse_indices.
+    """The different elements and which one each element is. A named tuple of values and inverse_indices.
 
     >>> import glax.numpy as xp
     >>> xp.unique_inverse(xp.array([7, 5, 7])).inverse_indices
@@ -145,9 +140,8 @@ def unique_inverse(x: Any, /, *, size: int | None = None, fill_value: Any = None
 
 
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements.
-
-    In rising order. While staged, size is needed: how many to return, short of which fill_value fills the rest.
+    """The different elements. In rising order. While staged, size is needed: how many to return, short of which
+    fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.unique_values(xp.array([7, 5, 7]))
@@ -194,7 +188,8 @@ def _compacted(values: Any, keep: Any, size: int, fill_value: Any) -> Any:
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None,
               fill_value: Any = None) -> Any:
-    """The different elements of the first array that the second lacks, in rising order.
+    """The different elements of the first array that the second lacks, in rising order. While staged, size is needed:
+    how many to return, short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.setdiff1d(xp.array([3, 1, 2]), xp.array([2, 9]))
@@ -214,8 +209,8 @@ def _kept_once(x: Any, keep: Any, size: int, fill_value: Any) -> Any:
 
 def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False, *,
                 size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of both arrays, in rising order; with their first positions where return_indices is
-    true.
+    """The different elements of both arrays, in rising order; with their first positions where return_indices is true.
+    While staged, size is needed: how many to return, short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.intersect1d(xp.array([3, 1, 2]), xp.array([2, 3, 9]))
@@ -238,7 +233,8 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False, return_indices:
 
 
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The different elements of either array, in rising order.
+    """The different elements of either array, in rising order. While staged, size is needed: how many to return, short
+    of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.union1d(xp.array([3, 1]), xp.array([1, 2]))
@@ -249,7 +245,8 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False, *, size: int | None = None,
              fill_value: Any = None) -> Any:
-    """The different elements of one array that the other lacks, in rising order.
+    """The different elements of one array that the other lacks, in rising order. While staged, size is needed: how many
+    to return, short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.setxor1d(xp.array([3, 1, 2]), xp.array([2, 9]))

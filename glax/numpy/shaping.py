@@ -55,7 +55,7 @@ def ndim(a: Any) -> int:
 
 
 def size(a: Any, axis: int | Sequence[int] | None = None) -> int:
-    """The number of elements, or of those along some axes.
+    """The number of elements, or of those along some axes. AxisError for an axis out of range.
 
     >>> import glax.numpy as xp
     >>> xp.size(xp.zeros((2, 3))), xp.size(xp.zeros((2, 3)), axis=1)
@@ -91,7 +91,7 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: bool | None = 
 
 
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Any:
-    """The elements in one dimension.
+    """The elements in one dimension. order is 'C' for row-major or 'F' for column-major.
 
     >>> import glax.numpy as xp
     >>> xp.ravel(xp.array([[1, 2], [3, 4]]), order="F")
@@ -190,9 +190,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
 
 
 def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
-    """Axes of size 1 removed: all of them, or those given.
-
-    ValueError where one of those given has another size.
+    """Axes of size 1 removed: all of them, or those given. ValueError where one of those given has another size.
 
     >>> import glax.numpy as xp
     >>> xp.squeeze(xp.zeros((1, 3, 1)), axis=0).shape
@@ -207,9 +205,7 @@ def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
-    """The shape to which shapes broadcast.
-
-    ValueError where they do not.
+    """The shape to which shapes broadcast. ValueError where they do not.
 
     >>> import glax.numpy as xp
     >>> xp.broadcast_shapes((3, 1), (4,))
@@ -234,9 +230,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
 
 
 def broadcast_arrays(*args: Any) -> list[Any]:
-    """Arrays repeated to reach the shape to which they all broadcast.
-
-    ValueError where they do not broadcast.
+    """Arrays repeated to reach the shape to which they all broadcast. ValueError where they do not broadcast.
 
     >>> import glax.numpy as xp
     >>> [x.shape for x in xp.broadcast_arrays(xp.zeros((3, 1)), xp.arange(2))]
@@ -314,9 +308,7 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
 
 
 def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
-    """Arrays joined along an axis.
-
-    They are flattened first where axis is None.
+    """Arrays joined along an axis. They are flattened first where axis is None.
 
     >>> import glax.numpy as xp
     >>> xp.concat([xp.zeros((2, 3)), xp.zeros((1, 3))]).shape
@@ -342,7 +334,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
-    """The slices of an array along an axis.
+    """The slices of an array along an axis. A tuple of arrays that lack the axis.
 
     >>> import glax.numpy as xp
     >>> xp.unstack(xp.array([[1, 2], [3, 4]]), axis=1)
@@ -397,9 +389,8 @@ def column_stack(tup: Any) -> Any:
 
 
 def append(arr: Any, values: Any, axis: int | None = None) -> Any:
-    """Values joined to the end of an array.
-
-    Both are flattened where axis is None; else they have equal shapes apart from the axis.
+    """Values joined to the end of an array. Both are flattened where axis is None; else they have equal shapes apart
+    from the axis.
 
     >>> import glax.numpy as xp
     >>> xp.append(xp.arange(2), 7)
@@ -462,9 +453,8 @@ def lax_slice(x: Any, start: int, stop: int, axis: int) -> Any:
 
 
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis: a number of equal ones, or between the indices given.
-
-    ValueError where an axis does not divide into the number of pieces.
+    """Pieces of an array along an axis: a number of equal ones, or between the indices given. ValueError where an axis
+    does not divide into the number of pieces.
 
     >>> import glax.numpy as xp
     >>> xp.split(xp.arange(3), [1])
@@ -474,7 +464,8 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
-    """Pieces of an array along an axis, nearly equal ones where a number is given.
+    """Pieces of an array along an axis, nearly equal ones where a number is given. Where the size is no multiple of it,
+    the first pieces have one element more.
 
     >>> import glax.numpy as xp
     >>> [len(x) for x in xp.array_split(xp.arange(5), 3)]
@@ -484,7 +475,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the first axis.
+    """Pieces along the first axis. Arguments are those of ``split``.
 
     >>> import glax.numpy as xp
     >>> [x.shape for x in xp.vsplit(xp.zeros((4, 2)), 2)]
@@ -494,7 +485,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the second axis, of a vector along its only one.
+    """Pieces along the second axis, of a vector along its only one. Arguments are those of ``split``.
 
     >>> import glax.numpy as xp
     >>> [x.shape for x in xp.hsplit(xp.zeros((2, 6)), [1, 3])]
@@ -504,7 +495,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
-    """Pieces along the third axis.
+    """Pieces along the third axis. Arguments are those of ``split``.
 
     >>> import glax.numpy as xp
     >>> [x.shape for x in xp.dsplit(xp.zeros((2, 3, 4)), 2)]

@@ -79,7 +79,8 @@ def argsort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = N
 
 
 def lexsort(keys: Any, axis: int = -1) -> Any:
-    """The indices that sort by several keys, of which the last counts most.
+    """The indices that sort by several keys, of which the last counts most. keys are a sequence of arrays of one shape,
+    or the rows of an array.
 
     >>> import glax.numpy as xp
     >>> xp.lexsort((xp.array([2, 1, 0]), xp.array([7, 7, 5])))
@@ -98,7 +99,8 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
 
 
 def sort_complex(a: Any) -> Any:
-    """The elements sorted along the last axis, as complex numbers.
+    """The elements sorted along the last axis, as complex numbers. Real numbers become complex; real parts count first,
+    then imaginary ones.
 
     >>> import glax.numpy as xp
     >>> xp.sort_complex(xp.array([2, 1 - 1j, 1 - 2j]))
@@ -195,10 +197,8 @@ def _sorts_before(x: Any, y: Any) -> Any:
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
-    """The index of the bin, between rising or falling edges, of each element.
-
-    For rising edges, bin i has bins[i - 1] <= x < bins[i]; where right is true, the upper edge belongs to it and not
-    the lower one.
+    """The index of the bin, between rising or falling edges, of each element. For rising edges, bin i has bins[i - 1]
+    <= x < bins[i]; where right is true, the upper edge belongs to it and not the lower one.
 
     >>> import glax.numpy as xp
     >>> xp.digitize(xp.array([0.5, 1.0, 9.0]), xp.array([0.0, 1.0, 2.0]))
@@ -260,9 +260,8 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of elements of the flattened array that are nonzero.
-
-    While staged, size is needed: how many to return, short of which fill_value fills the rest.
+    """The indices of elements of the flattened array that are nonzero. While staged, size is needed: how many to
+    return, short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.flatnonzero(xp.array([[0, 1], [2, 0]]))
@@ -273,9 +272,8 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 
 
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
-    """The indices of elements that are nonzero, a row for each.
-
-    While staged, size is needed: how many rows to return, short of which fill_value fills the rest.
+    """The indices of elements that are nonzero, a row for each. While staged, size is needed: how many rows to return,
+    short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.argwhere(xp.array([[0, 1], [2, 0]])).tolist()
@@ -287,9 +285,8 @@ def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Any:
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Any:
-    """The elements of the flattened array where a condition of its size holds.
-
-    While staged, size is needed: how many to return, short of which fill_value fills the rest.
+    """The elements of the flattened array where a condition of its size holds. While staged, size is needed: how many
+    to return, short of which fill_value fills the rest.
 
     >>> import glax.numpy as xp
     >>> xp.extract(xp.array([True, False, True]), xp.array([5, 6, 7]))

@@ -36,6 +36,9 @@ def _quantile(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool,
     n = int(np.prod([shape[d] for d in axes], dtype=np.int64))
     if n == 0:
         raise ValueError(f"{name} of no elements is undefined: axes {axes} of shape {shape}")
+    if 0 in rows:
+        sizes = [1 if d in axes else m for d, m in enumerate(shape)] if keepdims else rows
+        return zeros((*q_shape, *sizes), a.aval.dtype)
     flat = o.reshape(o.transpose(a, (*kept, *axes)), (*rows, n))
     flat = strong(flat)
     ordered = o.sort([flat], len(rows), True, 1)[0]
@@ -51,7 +54,7 @@ def _quantile(name: str, a: Any, q: Any, axis: Any, method: str, keepdims: bool,
         last = o.broadcast_in_dim(o.max_(last, dtype.type(0)), wide, tuple(range(len(rows))))
     else:
         last = scalar_literal(n - 1, dtype)
-    place = o.mul(qs, last)
+    place = o.min_(o.max_(o.mul(qs, last), dtype.type(0)), last)
     low, high = o.floor(place), o.ceil(place)
     at_low, at_high = (take_along_axis(ordered, o.convert_element_type(p, np.dtype(np.int32)), -1, mode="clip")
                        for p in (low, high))
@@ -74,9 +77,10 @@ def _between(method: str, low: Any, high: Any, place: Any, floor: Any) -> Any:
     if method == "nearest":
         return choose_between("quantile", o.eq(o.round_(place, 1), floor), low, high)
     weight = o.sub(place, floor) if method == "linear" else o.broadcast(dtype.type(0.5), low.aval.shape)
-    # Equal ends, infinite ones included, have nothing between them.
-    step = choose_between("quantile", o.eq(low, high), dtype.type(0), o.sub(high, low))
-    return o.add(low, o.mul(step, weight))
+    # No weight is 0 where an end may be infinite, and equal ends are their own mean to the bit. A weight of NaN stays.
+    equal = o.and_(o.eq(low, high), o.eq(weight, weight))
+    weight = choose_between("quantile", equal, dtype.type(0.5), weight)
+    return o.add(o.mul(low, o.sub(dtype.type(1), weight)), o.mul(high, weight))
 
 
 def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, method: str = "linear",
@@ -100,7 +104,7 @@ def quantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input
 
 def nanquantile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_input: bool = False,
                 method: str = "linear", keepdims: bool = False) -> Any:
-    """``quantile`` of the elements that are not NaN.
+    """``quantile`` of the elements that are not NaN. NaN where none is.
 
     >>> import glax.numpy as xp
     >>> xp.nanquantile(xp.array([1.0, xp.nan, 3.0]), 0.5)
@@ -140,7 +144,8 @@ def nanpercentile(a: Any, q: Any, axis: Any = None, out: None = None, overwrite_
 
 
 def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the middle two, over axes; NaN where one is NaN.
+    """The middle element, or the mean of the middle two, over axes; NaN where one is NaN. Other arguments are those of
+    ``quantile``; integers become floats.
 
     >>> import glax.numpy as xp
     >>> xp.median(xp.array([[1, 2, 9], [4, 5, 6]]), axis=1)
@@ -151,7 +156,7 @@ def median(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = F
 
 
 def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
-    """``median`` of the elements that are not NaN.
+    """``median`` of the elements that are not NaN. NaN where none is; other arguments are those of ``quantile``.
 
     >>> import glax.numpy as xp
     >>> xp.nanmedian(xp.array([1.0, xp.nan, 2.0, 9.0]))
@@ -166,10 +171,9 @@ def nanmedian(a: Any, axis: Any = None, out: None = None, overwrite_input: bool 
 
 def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
         aweights: Any = None) -> Any:
-    """The covariance matrix of variables, which are rows (or columns, where rowvar is false) of observations.
-
-    The sums are divided by the number of observations less ddof, which is 0 where bias is true and else 1. fweights
-    counts observations, aweights weighs them; y has further variables.
+    """The covariance matrix of variables, which are rows (or columns, where rowvar is false) of observations. The sums
+    are divided by the number of observations less ddof, which is 0 where bias is true and else 1. fweights counts
+    observations, aweights weighs them; y has further variables.
 
     >>> import glax.numpy as xp
     >>> xp.cov(xp.array([[1.0, 3.0], [4.0, 2.0]])).tolist()
@@ -209,7 +213,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
-    """The matrix of correlation coefficients of variables; arguments are those of ``cov``.
+    """The matrix of correlation coefficients of variables; arguments are those of ``cov``. NaN for a variable that does
+    not vary.
 
     >>> import glax.numpy as xp
     >>> xp.corrcoef(xp.array([[1.0, 2.0], [3.0, 1.0]])).round(3).tolist()
@@ -290,7 +295,8 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
 
 def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any = None,
                 density: bool | None = None) -> tuple[Any, Any, Any]:
-    """``histogram`` of points in the plane, and the edges in both directions.
+    """``histogram`` of points in the plane, and the edges in both directions. Arguments are those of ``histogram``,
+    bins and range for both directions or a pair of them.
 
     >>> import glax.numpy as xp
     >>> counts, _, _ = xp.histogram2d(xp.array([0.0, 1.0, 1.0]), xp.array([0.0, 0.0, 1.0]), bins=2)
@@ -306,7 +312,8 @@ def histogram2d(x: Any, y: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = None,
                 density: bool | None = None) -> tuple[Any, list[Any]]:
-    """``histogram`` of points, the rows of sample, and the edges in each direction.
+    """``histogram`` of points, the rows of sample, and the edges in each direction. Arguments are those of
+    ``histogram``, bins and range for all directions or one for each.
 
     >>> import glax.numpy as xp
     >>> counts, edges = xp.histogramdd(xp.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]), bins=2)

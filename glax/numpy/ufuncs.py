@@ -6,6 +6,7 @@ They are made from tables by three factories, each with a short way for operands
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from .._promotion import (
@@ -13,7 +14,8 @@ from .._promotion import (
     named,
     promote,
     promote_inexact,
-    scalar_literal,
+    promote_numeric,
+    promoted_literal,
     type_of,
 )
 from ..ir import Tracer, dtypes
@@ -97,11 +99,11 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
                 if aval is y.aval and aval.dtype in direct:
                     return bind_op(x, y)
             elif (aval.dtype, ky) in yields:
-                return bind_op(x, scalar_literal(y, aval.dtype, aval.weak_type))
+                return bind_op(x, promoted_literal(y, aval.dtype, aval.weak_type))
         elif ky is Tracer or ky is Array:
             aval = y.aval
             if (aval.dtype, kx) in yields:
-                return bind_op(scalar_literal(x, aval.dtype, aval.weak_type), y)
+                return bind_op(promoted_literal(x, aval.dtype, aval.weak_type), y)
         x, y = broadcast_to_one_shape(name, prepare(name, x, y))
         if of_bools is not None and dtypes.is_bool(type_of(name, x).dtype):
             return of_bools(x, y)
@@ -110,9 +112,11 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
     return named(function, name, __name__, _BINARY_DOC.format(what=what, note=note))
 
 
-def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
+def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str,
+                   strong_bools: bool = False) -> Callable[[Any, Any], Any]:
     """A function of two operands that are floating or complex; integers become floats."""
-    return binary(name, bind_op, what, promote_inexact, _INEXACT, _INEXACT_NOTE)
+    prepare = partial(promote_inexact, strong_bools=True) if strong_bools else promote_inexact
+    return binary(name, bind_op, what, prepare, _INEXACT, _INEXACT_NOTE)
 
 
 # ---- one operand
@@ -151,7 +155,8 @@ minimum = binary("minimum", o.min_, "smaller of x and y; NaN wins, and equal ope
 bitwise_and = binary("bitwise_and", o.and_, "and of bits; of bools, logical and")
 bitwise_or = binary("bitwise_or", o.or_, "or of bits; of bools, logical or")
 bitwise_xor = binary("bitwise_xor", o.xor, "exclusive or of bits")
-left_shift = binary("left_shift", o.shift_left, "x shifted left by y bits")
+left_shift = binary("left_shift", o.shift_left, "x shifted left by y bits; bools become integers", promote_numeric,
+                    _NUMBERS)
 bitwise_left_shift = left_shift
 
 
@@ -160,7 +165,8 @@ def _shift_right(x: Any, y: Any) -> Any:
     return shift(x, y)
 
 
-right_shift = binary("right_shift", _shift_right, "x shifted right by y bits, keeping its sign")
+right_shift = binary("right_shift", _shift_right, "x shifted right by y bits, keeping its sign; bools become integers",
+                     promote_numeric, _NUMBERS)
 bitwise_right_shift = right_shift
 
 

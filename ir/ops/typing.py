@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from .. import dtypes
 from ..errors import IncompatibleShapesError
@@ -53,7 +54,7 @@ def require_axes(name: str, axes: Sequence[int], ndim: int, what: str = "axes") 
     """Axes of an operation are distinct and from 0 to ndim - 1 (negative ones are resolved by callers)."""
     bad = [d for d in axes if not 0 <= d < ndim]
     if bad:
-        raise ValueError(f"{name}: {what} {tuple(axes)} are out of range for an array of {ndim} dimensions")
+        raise AxisError(f"{name}: {what} {tuple(axes)} are out of range for an array of {ndim} dimensions")
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: {what} {tuple(axes)} hold a duplicate")
 

@@ -34,6 +34,20 @@ def use_leaked():
 
 
 CASES = {
+    "unflatten by what is no treedef": (
+        lambda: glax.tree_util.tree_unflatten(3, [1]), TypeError, ["tree_unflatten", "treedef", "PyTreeDef", "3"]),
+    "children of what is no treedef": (
+        lambda: glax.tree_util.treedef_children(3), TypeError, ["treedef_children", "treedef"]),
+    "tuple of what is no treedef": (
+        lambda: glax.tree_util.treedef_tuple([3]), TypeError, ["treedef_tuple", "treedefs"]),
+    "transposition by what is no treedef": (
+        lambda: glax.tree_util.tree_transpose(3, 3, [1]), TypeError, ["tree_transpose", "outer_treedef"]),
+    "polynomial of a scalar": (
+        lambda: gnp.polyval(gnp.float32(1), gnp.ones(3)), ValueError, ["polyval", "p must", "scalar"]),
+    "axis out of range, as an index": (lambda: gnp.mean(gnp.ones(3), axis=2), IndexError, ["mean", "axis 2"]),
+    "axis out of range, as a value": (lambda: gnp.mean(gnp.ones(3), axis=2), ValueError, ["mean", "axis 2"]),
+    "bound of a clamp": (lambda: lax.clamp(gnp.ones(3), 1., 2.), TypeError, ["clamp", "min", "(3,)"]),
+    "int beyond its default type": (lambda: gnp.float16(1) + 2**31, OverflowError, ["2147483648", "int32"]),
     "grad of a string": (lambda: glax.grad(lambda x: x)("text"), TypeError, ["argument 0", "'text'"]),
     "grad of an integer": (
         lambda: glax.grad(lambda p: p["n"] * 1.)({"n": 3}), TypeError, ["['n']", "int32", "allow_int"]),

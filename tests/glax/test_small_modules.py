@@ -55,6 +55,18 @@ def test_matrix_norms(ord):
         gnp.linalg.norm(x[0], 2)
 
 
+@pytest.mark.parametrize("wrap", [lambda f: f, glax.jit], ids=["eager", "jit"])
+def test_quantiles_at_the_ends_and_between_equals(wrap):
+    inf = np.inf
+    x, q = gnp.array([-inf, -inf, 2.0, inf, inf]), gnp.array([0, 0.1, 0.25, 0.5, 0.6, 0.75, 0.8, 1])
+    want = [-inf, -inf, -inf, 2, inf, inf, inf, inf]
+    np.testing.assert_array_equal(wrap(gnp.quantile)(x, q), want)
+    np.testing.assert_array_equal(wrap(gnp.nanquantile)(gnp.append(x, gnp.nan), q), want)
+    np.testing.assert_array_equal(wrap(gnp.quantile)(gnp.full(3, 3.3), gnp.array([0.2, 0.3])), np.float32([3.3, 3.3]))
+    assert np.isnan(wrap(gnp.median)(gnp.array([-inf, inf])))
+    np.testing.assert_array_equal(glax.grad(wrap(gnp.median))(gnp.array([1.0, 1.0])), [0.5, 0.5])
+
+
 def test_ravel_pytree():
     values = {"a": gnp.arange(3), "b": [gnp.ones((2, 2)), 5.]}
     vector, unravel = glax.flatten_util.ravel_pytree(values)

@@ -64,3 +64,12 @@ def test_expm1_at_real_infinities(dtype):
     got = np.asarray(lax.expm1(x))
     assert text(got[:2]) == ["(inf+0j)", "(-1+0j)"]
     np.testing.assert_allclose(got, np.asarray(glax.jit(lax.expm1)(x)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_extremes_over_an_axis_know_signs_of_zero(dtype, reverse):
+    x = np.array([[0, -0.0], [-0.0, 0], [-1, 0], [-1, -0.0], [1, -0.0], [np.nan, 0]], dtype)
+    for f in (lambda x: lax.cummax(x, 1, reverse), lambda x: lax.cummin(x, 1, reverse),
+              lambda x: glax.numpy.max(x, 1), lambda x: glax.numpy.min(x, 1), lambda x: glax.numpy.nanmin(x, 1)):
+        assert text(f(x)) == text(glax.jit(f)(x))
