@@ -17,10 +17,11 @@ from glax.ir import shaped_array, stage
 from glax.lower import compile_program, from_numpy
 from glax.lower.jaxlib_adapter import OPERATION_OPTIONS
 
-SIZES = [256, 1024, 4096, 16_384, 65_536, 262_144]
+SIZES = [256, 1024, 4096, 16_384, 65_536, 262_144, 1_000_000]
 NUMBERS = (((1,), (0,)), ((), ()))
 OPERATIONS: dict[str, Callable] = {
-    "add": lambda x: o.add(x, x), "sin": o.sin, "exp": o.exp, "tanh": o.tanh, "logistic": o.logistic, "erf": o.erf,
+    "add": lambda x: o.add(x, x), "sin": o.sin, "atan": o.atan, "atanh": o.atanh, "exp": o.exp, "tanh": o.tanh,
+    "logistic": o.logistic, "erf": o.erf,
     "select": lambda x: o.select_n(o.gt(x, np.float32(0)), x, x), "sum": lambda x: o.reduce_sum(x, (0, 1)),
     "sum rows": lambda x: o.reduce_sum(x, (1,)), "max": lambda x: o.reduce_max(x, (0,)),
     "cumsum": lambda x: o.cumsum(x, 1),
