@@ -80,6 +80,9 @@ FASTER_BY_NUMPY = frozenset({
 
 NEVER_COMPILED: frozenset[type[Operation]] = VIEWS | FASTER_BY_NUMPY
 
+BLAS_DTYPES = frozenset("fdFD")
+"""Of products of these NumPy has BLAS do the work, which is ahead of XLA too."""
+
 # Operations that are programs: XLA has all of one at once, where NumPy would take it step by step.
 ALWAYS_COMPILED: set[type[Operation]] = {o.Jit, o.Cond, o.While, o.Scan}
 
@@ -151,12 +154,14 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     return plan
 
 
-def worth_compiling(kind: type[Operation], in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]) -> bool:
+def worth_compiling(kind: type[Operation], in_avals: Sequence[Any], out_avals: Sequence[Any]) -> bool:
     """Whether an operation on operands of some types runs as a compiled program rather than by NumPy."""
     if kind in ALWAYS_COMPILED:
         return True
+    if kind in NEVER_COMPILED or kind is o.DotGeneral and in_avals[0].dtype.char in BLAS_DTYPES:
+        return False
     limit = COMPILE_SOONER.get(kind, COMPILE_FROM)
-    return kind not in NEVER_COMPILED and any(a.size >= limit for a in (*in_avals, *out_avals))
+    return any(a.size >= limit for a in (*in_avals, *out_avals))
 
 
 def _compiled_operation(op: Operation, avals: tuple[ShapedArray, ...]) -> CompiledProgram:
@@ -194,10 +199,8 @@ def run_program(program: Jaxpr | ClosedJaxpr, args: Sequence[Any]) -> list[Array
 def _run_values(op: Operation, values: list[Any]) -> Any:
     """Run an operation of a program: compiled where that is worth it, else as usual."""
     kind = type(op)
-    if kind not in ALWAYS_COMPILED:
-        limit = COMPILE_SOONER.get(kind, COMPILE_FROM)
-        if kind in NEVER_COMPILED or all(x.size < limit for x in values):
-            return NotImplemented
+    if not worth_compiling(kind, values, ()):
+        return NotImplemented
     arrays = [from_numpy_owned(x, shaped_array(x.shape, x.dtype)) for x in values]
     out = run_operation(op, arrays)
     return [x.value() for x in out] if op.multiple_results else out.value()
