@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..ir import Atom, Eqn, Jaxpr, Operation, Var, assemble
+from ..ir import Atom, Eqn, Jaxpr, Operation, Var
 from .passes import rewrite_pass
+from .replacing import replace_results
 
 
 @rewrite_pass
@@ -31,29 +32,17 @@ def cse(jaxpr: Jaxpr) -> Jaxpr:
         c:f32[] = mul b b
       in (c,) }
     """
-    renamed: dict[int, Atom] = {}
     results: dict[Operation, dict[tuple[Atom, ...], tuple[Var, ...]]] = {}
-    kept: list[Eqn] = []
-    for eqn in jaxpr.eqns:
-        op, inputs, outputs, source = eqn
-        if renamed:
-            inputs = tuple([renamed.get(a[0], a) if type(a) is Var else a for a in inputs])
-            eqn = Eqn(op, inputs, outputs, source)
-        if op.has_sub_jaxprs():
-            op = op.map_jaxprs(cse)
-            eqn = Eqn(op, inputs, outputs, source)
+
+    def earlier(eqn: Eqn) -> tuple[Var, ...] | None:
+        op, inputs, outputs, _ = eqn
         if op.effects:
-            kept.append(eqn)
-            continue
+            return None
         of_op = results.get(op)
         if of_op is None:
             of_op = results[op] = {}
         distinct = len(of_op)
-        earlier = of_op.setdefault(inputs, outputs)
-        if len(of_op) > distinct:
-            kept.append(eqn)
-        else:
-            for old, new in zip(outputs, earlier):
-                renamed[old[0]] = new
-    outs = [renamed.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
-    return assemble(jaxpr.in_binders, kept, outs)
+        found = of_op.setdefault(inputs, outputs)
+        return None if len(of_op) > distinct else found
+
+    return replace_results(jaxpr, cse, earlier)

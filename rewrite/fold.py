@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, Var, assemble, evaluate
+from ..ir import Eqn, Jaxpr, Literal, Operation, evaluate
 from ..ir import ops as o
 from .passes import rewrite_pass
+from .replacing import replace_results
 
 # Loops, which may take any time, and what runs Python.
 NEVER_FOLDED = (o.While, o.Scan, o.PureCallback)
@@ -34,23 +35,19 @@ def fold(jaxpr: Jaxpr) -> Jaxpr:
     >>> rewrite.fold(program)
     { lambda ; a:f32[]. let b:f32[] = add a 1.0:f32[] in (b,) }
     """
-    known: dict[int, Atom] = {}
-    kept: list[Eqn] = []
-    for op, inputs, outputs, source in jaxpr.eqns:
-        new_inputs = tuple([known.get(a[0], a) if type(a) is Var else a for a in inputs])
-        if op.has_sub_jaxprs():
-            op = op.map_jaxprs(fold)
-        foldable = not op.effects and all(type(a) is Literal for a in new_inputs) and _is_short(op)
-        room = max(1, sum(a.aval.size for a in new_inputs))
-        if foldable and sum(v.aval.size for v in outputs) <= room:
-            with np.errstate(all="ignore"):
-                result = evaluate(op, *[a.value for a in new_inputs])
-            for v, value in zip(outputs, result if op.multiple_results else (result,)):
-                known[v.index] = Literal(value, v.aval)
-        else:
-            kept.append(Eqn(op, new_inputs, outputs, source))
-    outs = [known.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
-    return assemble(jaxpr.in_binders, kept, outs)
+    return replace_results(jaxpr, fold, _computed)
+
+
+def _computed(eqn: Eqn) -> list[Literal] | None:
+    """The results of an equation of literals that is to be folded."""
+    op, inputs, outputs, _ = eqn
+    if op.effects or not all([type(a) is Literal for a in inputs]) or not _is_short(op):
+        return None
+    if sum(v.aval.size for v in outputs) > max(1, sum(a.aval.size for a in inputs)):
+        return None
+    with np.errstate(all="ignore"):
+        result = evaluate(op, *[a.value for a in inputs])
+    return [Literal(value, v.aval) for v, value in zip(outputs, result if op.multiple_results else (result,))]
 
 
 def _is_short(op: Operation) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, Var, assemble, simplify_rule
+from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, simplify_rule
 from ..ir import ops as o
 from .passes import rewrite_pass
+from .replacing import replace_results
 
 
 @rewrite_pass
@@ -34,23 +35,15 @@ def simplify(jaxpr: Jaxpr) -> Jaxpr:
     >>> rewrite.simplify(program)
     { lambda ; a:f32[]. let b:f32[] = add a 0.0:f32[] in (b,) }
     """
-    same: dict[int, Atom] = {}
-    kept: list[Eqn] = []
-    for eqn in jaxpr.eqns:
-        op, inputs, outputs, source = eqn
-        if same:
-            inputs = tuple([same.get(a[0], a) if type(a) is Var else a for a in inputs])
-            eqn = Eqn(op, inputs, outputs, source)
-        if op.has_sub_jaxprs():
-            op = op.map_jaxprs(simplify)
-            eqn = Eqn(op, inputs, outputs, source)
-        atom = None if op.multiple_results or op.effects else simplify_rule[type(op)](op, *inputs)
-        if atom is not None and atom.aval == outputs[0].aval:
-            same[outputs[0].index] = atom
-        else:
-            kept.append(eqn)
-    outs = [same.get(a[0], a) if type(a) is Var else a for a in jaxpr.outs]
-    return assemble(jaxpr.in_binders, kept, outs)
+    return replace_results(jaxpr, simplify, _operand_given_back)
+
+
+def _operand_given_back(eqn: Eqn) -> list[Atom] | None:
+    op, inputs, outputs, _ = eqn
+    if op.multiple_results or op.effects:
+        return None
+    atom = simplify_rule[type(op)](op, *inputs)
+    return [atom] if atom is not None and atom.aval == outputs[0].aval else None
 
 
 def is_scalar(a: Atom, value: float) -> bool:
