@@ -46,7 +46,7 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, prevent_cse: bool = Tru
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
         require_positions(what, "static_argnums", static, len(args))
-        call, dynamic = split_static(what, fun, static_argnums, args)
+        call, dynamic = split_static(what, fun, static, args)
         if current_builder() is None:
             return run_now(what, call(*as_arrays(dynamic), **as_arrays(kwargs)))
         leaves, in_tree = tree.flatten((dynamic, kwargs))

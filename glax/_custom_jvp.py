@@ -58,6 +58,7 @@ class custom_jvp(WithRules):
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
                  nondiff_argnames: str | Sequence[str] = ()):
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
+        self.symbolic_zeros = False
         self.jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:

@@ -88,7 +88,7 @@ class Options(NamedTuple):
 
 
 class WithRules:
-    """Base of the functions whose derivative rules their author gives; the class's name is what the user calls."""
+    """Base of the functions whose rules their author gives; the class's name is what the user calls."""
 
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
                  nondiff_argnames: str | Sequence[str] = ()):
@@ -99,7 +99,6 @@ class WithRules:
         self._name = function_name(fun)
         self._what = f"{kind} function {self._name}"
         self._options = Options.of(self._what, fun, nondiff_argnums, nondiff_argnames)
-        self.symbolic_zeros = False
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)

@@ -75,6 +75,7 @@ class custom_vjp(WithRules):
     def __init__(self, fun: Callable[..., Any], nondiff_argnums: int | Sequence[int] = (),
                  nondiff_argnames: str | Sequence[str] = ()):
         super().__init__(fun, nondiff_argnums, nondiff_argnames)
+        self.symbolic_zeros = False
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
 

@@ -79,11 +79,12 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
     """
     require_callable("make_jaxpr", fun)
     what = f"make_jaxpr of {function_name(fun)}"
-    check_positions(what, "static_argnums", fun, as_tuple(what, "static_argnums", static_argnums, int))
+    static = as_tuple(what, "static_argnums", static_argnums, int)
+    check_positions(what, "static_argnums", fun, static)
 
     @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
     def jaxpr_maker(*args: Any, **kwargs: Any) -> Any:
-        call, dynamic = split_static(what, fun, static_argnums, args)
+        call, dynamic = split_static(what, fun, static, args)
         leaves, in_tree = tree.flatten((dynamic, kwargs))
         avals = leaf_avals(what, (dynamic, kwargs), leaves, CALL, type_of_leaf)
         staged = stage_function(of_leaves(call, in_tree), avals, what)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import CALL, function_name, leaf_avals, require_callable, stage_function, type_of_leaf
+from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
 from ._inspect import shape_of
 from ._nan_checks import run_checked
 from ._static import (
@@ -122,11 +122,7 @@ class JitFunction:
 
     def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
                kwargs: dict[str, Any]) -> StagedCall:
-        def flat(*xs: Any) -> Any:
-            inner_args, inner_kwargs = in_tree.unflatten(xs)
-            return fun(*inner_args, **inner_kwargs)
-
-        staged = stage_function(flat, avals, self._what)
+        staged = stage_function(of_leaves(fun, in_tree), avals, self._what)
         return StagedCall(staged, self._donated_leaves(args, kwargs), self._name)
 
     def _separate_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple:

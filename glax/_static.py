@@ -32,11 +32,10 @@ def require_positions(what: str, name: str, positions: Sequence[int], count: int
         raise ValueError(f"{what}: {name} has {beyond[0]}, but the call has {count} positional arguments")
 
 
-def split_static(what: str, fun: Callable[..., Any], static_argnums: int | Sequence[int],
+def split_static(what: str, fun: Callable[..., Any], static_argnums: Sequence[int],
                  args: Sequence[Any]) -> tuple[Callable[..., Any], tuple]:
     """A function of the other arguments, with the static ones given; and the other arguments."""
-    positions = resolve_positions(what, "static_argnums", as_tuple(what, "static_argnums", static_argnums, int),
-                                  len(args))
+    positions = resolve_positions(what, "static_argnums", static_argnums, len(args))
     if not positions:
         return fun, tuple(args)
     return with_static(fun, positions, args), tuple(x for i, x in enumerate(args) if i not in positions)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
-from types import MethodType
 from typing import Any
 
 from ._calls import as_arrays, function_name, leaf_avals, require_callable, stage_function
-from ._custom_rules import as_type, fits, require_values, resolve_keywords, run_now
+from ._custom_rules import WithRules, as_type, fits, require_values, resolve_keywords, run_now
 from .ir import PythonFunction, ShapedArray, aval_of, bind, current_builder, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
@@ -17,7 +15,7 @@ from .ir.types import shaped_array
 __all__ = ["custom_vmap", "sequential_vmap"]
 
 
-class custom_vmap:
+class custom_vmap(WithRules):
     """A function with a rule of its own for vmap.
 
     Args:
@@ -39,10 +37,7 @@ class custom_vmap:
     """
 
     def __init__(self, fun: Callable[..., Any]):
-        require_callable("custom_vmap", fun)
-        update_wrapper(self, fun)
-        self.fun = fun
-        self._what = f"custom_vmap function {function_name(fun)}"
+        super().__init__(fun)
         self.vmap_rule: Callable[..., Any] | None = None
         self._flat_rules: dict[tuple, Callable[..., Any]] = {}
 
@@ -70,7 +65,7 @@ class custom_vmap:
         avals = leaf_avals(self._what, args, leaves)
         staged = stage_function(lambda *xs: self.fun(*tree.unflatten(in_tree, xs)), avals, self._what)
         rule = self._flat_rule(self.vmap_rule, in_tree, staged.out_tree, staged.out_avals, len(staged.captured))
-        op = o.CustomVmapCall(staged.jaxpr, rule, function_name(self.fun))
+        op = o.CustomVmapCall(staged.jaxpr, rule, self._name)
         return tree.unflatten(staged.out_tree, bind(op, *staged.captured, *leaves))
 
     def _flat_rule(self, rule: Callable[..., Any], in_tree: PyTreeDef, out_tree: PyTreeDef,
@@ -90,9 +85,6 @@ class custom_vmap:
         key = rule, in_tree, out_tree, tuple(out_avals), captured_count
         flat.__module__, flat.__qualname__ = rule.__module__, getattr(rule, "__qualname__", type(rule).__qualname__)
         return PythonFunction.of(self._flat_rules.setdefault(key, flat))
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else MethodType(self, instance)
 
 
 def _checked(what: str, result: Sequence[Any], out_tree: PyTreeDef, avals: Sequence[ShapedArray],

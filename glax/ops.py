@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import numpy as gnp
+from ._promotion import named
 from ._tracer_conversions import concretized
 from .ir import Tracer, dtypes
 from .ir.limits import greatest, least
@@ -33,8 +34,7 @@ def _segments(name: str, method: str, start: Callable[[np.dtype], Any], doc: str
         return getattr(place, method)(data, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices,
                                       mode=mode or "drop", wrap_negative_indices=False)
 
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{doc} over segments of the first axis.
+    return named(function, name, __name__, f"""{doc} over segments of the first axis.
 
     Args:
         data: an array.
@@ -47,8 +47,7 @@ def _segments(name: str, method: str, start: Callable[[np.dtype], Any], doc: str
     Returns:
         An array with an axis of the segments in the place of the first; segments without elements have {doc.lower()}
         of nothing.
-    """
-    return function
+    """)
 
 
 segment_sum = _segments("segment_sum", "add", lambda dtype: 0, "Sum")

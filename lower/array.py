@@ -37,7 +37,7 @@ class Array(Typed):
 
     __slots__ = ("__weakref__", "_buffer", "_value", "aval")
     __array_priority__ = 100
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     aval: ShapedArray
     _value: np.ndarray | np.generic | None

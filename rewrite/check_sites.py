@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,11 +106,7 @@ def _divides_by_zero(operands: Sequence[Any], results: Sequence[Any]) -> Tested:
 
 
 def _holds_nan(operands: Sequence[Any], results: Sequence[Any]) -> Tested:
-    flags = [anywhere(o.ne(x, x)) for x in results if aval_of(x).is_inexact]
-    total = flags[0]
-    for flag in flags[1:]:
-        total = o.or_(total, flag)
-    return Tested(total, [])
+    return Tested(reduce(o.or_, [anywhere(o.ne(x, x)) for x in results if aval_of(x).is_inexact]), [])
 
 
 # ---- checks that the user wrote --------------------------------------------------------------------------------

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
 from ..ir import Atom, Eqn, Jaxpr, Literal, Operation, Var
 from ..ir import ops as o
 
@@ -157,9 +155,3 @@ class Demand:
 def _of_scalars(need: Need) -> Need:
     """What is needed of a scalar beside arrays: what its conditions that are scalars say."""
     return _simplified({frozenset([c for c in clause if c[0].aval.shape == ()]) for clause in need}, {})
-
-
-def literal_sample(a: Literal) -> np.ndarray:
-    """One element of a constant."""
-    return a.value if a.aval.shape == () else a.value.reshape(-1)[:1].reshape(()) if a.value.size else np.zeros(
-        (), a.aval.dtype)

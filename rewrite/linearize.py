@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from ..ir import Jaxpr
 from .jvp import jvp
-from .partial_eval import partial_eval
+from .partial_eval import Split, partial_eval
 from .passes import rewrite_pass
+from .programs import cut
 
 
 class Linearized(NamedTuple):
@@ -69,25 +70,16 @@ def linearize(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Linearized:
     return _without_constant_tangents(jaxpr, split, out_nonzero)
 
 
-def _without_constant_tangents(jaxpr: Jaxpr, split, out_nonzero: Sequence[bool]) -> Linearized:
+def _without_constant_tangents(jaxpr: Jaxpr, split: Split, out_nonzero: Sequence[bool]) -> Linearized:
     """The halves, without the tangents that depend on none of an input: what is linear and constant is zero.
 
     Only a rule that is not linear gives such a tangent another value; it is dropped then, as the transpose would.
     """
-    primal_count = len(jaxpr.outs)
-    unknown_tangents = split.unknown_outputs[primal_count:]
-    if all(unknown_tangents):
-        return Linearized(split.known, split.unknown, list(out_nonzero), split.residual_count)
-    keep = [not (flag and not unknown) for flag, unknown in _paired(out_nonzero, unknown_tangents)]
-    still_nonzero = [flag and kept for flag, kept in zip(out_nonzero, keep)]
-    extra = sum(out_nonzero) - sum(still_nonzero)
-    outs = split.known.outs
-    known = Jaxpr(split.known.in_binders, split.known.eqns, outs[:primal_count] + outs[primal_count + extra:],
-                  split.known.effects)
-    return Linearized(known, split.unknown, still_nonzero, split.residual_count)
-
-
-def _paired(out_nonzero: Sequence[bool], unknown_tangents: Sequence[bool]) -> list[tuple[bool, bool]]:
-    """For each output, whether it has a tangent, and whether that depends on a tangent of an input."""
+    unknown_tangents = split.unknown_outputs[len(jaxpr.outs):]
     given = iter(unknown_tangents)
-    return [(flag, next(given) if flag else True) for flag in out_nonzero]
+    nonzero = [flag and next(given) for flag in out_nonzero]
+    known = split.known
+    if not all(unknown_tangents):
+        outputs, _, residuals = cut(known.outs, len(jaxpr.outs), unknown_tangents.count(False))
+        known = Jaxpr(known.in_binders, known.eqns, outputs + residuals, known.effects)
+    return Linearized(known, split.unknown, nonzero, split.residual_count)

@@ -21,8 +21,7 @@ def rewrite_pass(rewrite: Rewrite) -> Rewrite:
 
     @wraps(rewrite)
     def run_and_check(jaxpr: Jaxpr, *args: Any, **kwargs: Any) -> Any:
-        if type(jaxpr) is not Jaxpr:
-            require_jaxpr(rewrite.__name__, jaxpr)
+        require_jaxpr(rewrite.__name__, jaxpr)
         result = run(jaxpr, *args, **kwargs)
         if config.check_rewrites:
             for item in result if isinstance(result, tuple) else (result,):

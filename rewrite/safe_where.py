@@ -8,14 +8,14 @@ taken, and the transpose of the new select puts zeros in the place of whatever t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from ..ir import Atom, Builder, Eqn, Jaxpr, Literal, Var, building, dtypes, evaluate, rewritten
 from ..ir import ops as o
-from .demand import ALL, NOTHING, Demand, Need, implies, literal_sample
+from .demand import ALL, NOTHING, Demand, Need, implies
 from .passes import rewrite_pass
 
 # Operations whose derivative is a constant or zero, so that values that are not finite do not spoil it.
@@ -70,7 +70,6 @@ class _Guards:
     def __init__(self, jaxpr: Jaxpr):
         self.jaxpr = jaxpr
         self.demand = Demand(jaxpr)
-        self.risky: set[int] = set()
         self.wanted: dict[tuple[int, int], Need] = {}
         risky_values: set[int] = set()
         for position in reversed(range(len(jaxpr.eqns))):
@@ -84,8 +83,7 @@ class _Guards:
     def _guard_operands(self, position: int, eqn: Eqn, need: Need) -> None:
         if not any(v.aval.is_inexact for v in eqn.outputs):
             return
-        select = isinstance(eqn.op, o.SelectN)
-        if select and self.demand.is_guard(eqn, need):
+        if isinstance(eqn.op, o.SelectN) and self.demand.is_guard(eqn, need):
             return
         fixed = not isinstance(eqn.op, o.Elementwise)
         for k, a in enumerate(eqn.inputs):
@@ -182,8 +180,8 @@ class _Writer:
 
     def _mask(self, need: Need) -> Any:
         clauses = sorted([sorted(clause, key=_order) for clause in need], key=lambda c: list(map(_order, c)))
-        return self._once(need, lambda: _joined(o.or_, [
-            self._once(frozenset(clause), lambda c=clause: _joined(o.and_, [self._holds(*one) for one in c]))
+        return self._once(need, lambda: reduce(o.or_, [
+            self._once(frozenset(clause), lambda c=clause: reduce(o.and_, [self._holds(*one) for one in c]))
             for clause in clauses]))
 
     def _holds(self, selector: Atom, case: int) -> Any:
@@ -204,7 +202,7 @@ class _Writer:
 
         def sample(a: Atom) -> np.ndarray:
             if type(a) is Literal:
-                return literal_sample(a)
+                return _element(a)
             return known.get(a.index, np.asarray(constant).astype(a.aval.dtype))
 
         with np.errstate(all="ignore"):
@@ -222,8 +220,7 @@ def _order(condition: tuple[Atom, int]) -> tuple:
     return (0, a.index, case) if type(a) is Var else (1, a.value.tobytes(), case)
 
 
-def _joined(join: Any, parts: Sequence[Any]) -> Any:
-    total = parts[0]
-    for part in parts[1:]:
-        total = join(total, part)
-    return total
+def _element(a: Literal) -> np.ndarray:
+    """One element of a constant."""
+    return a.value if a.aval.shape == () else a.value.reshape(-1)[:1].reshape(()) if a.value.size else np.zeros(
+        (), a.aval.dtype)

@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .. import random
-from .._promotion import as_shape, cast, strong
+from .._promotion import as_shape, cast, named, strong
 from ..ir import dtypes
 from ..ir import ops as o
 from ..numpy import asarray, exp, full, log, multiply, sqrt
@@ -185,11 +185,8 @@ def _named(name: str, scale: float, mode: str, distribution: str, who: str) -> A
     def make(in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None) -> Initializer:
         return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
-    make.__name__ = make.__qualname__ = name
-    make.__module__ = __name__
-    make.__doc__ = (f"An initializer of {who}: variance_scaling({scale}, {mode!r}, {distribution!r}). See "
-                    f"`variance_scaling` for the arguments.")
-    return make
+    return named(make, name, __name__, f"An initializer of {who}: variance_scaling({scale}, {mode!r}, "
+                                       f"{distribution!r}). See `variance_scaling` for the arguments.")
 
 
 _GLOROT, _LECUN, _HE = "Glorot and Bengio (2010)", "LeCun et al. (1998)", "He et al. (2015)"

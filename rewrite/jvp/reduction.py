@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...ir import Zero, aval_of, bind, jvp_rule, splice
+from ...ir import Zero, aval_of, bind, jvp_rule
 from ...ir import ops as o
 from ...ir.limits import greatest, least
 from ...ir.ops import number
 from ..indexing_helpers import gather_along
 from ..reduce_as_tree import tree_program
 from .rule_helpers import derivative, linear_in_first, zero_derivative
-from .transform import jvp, split_outputs
+from .transform import jvp, splice_moving, split_outputs
 
 zero_derivative(o.ReduceAnd, o.ReduceOr, o.ReduceXor, o.ArgReduction)
 linear_in_first(o.ReduceSum, o.Cumsum)
@@ -149,5 +149,5 @@ def _jvp_of_general_reduce(op: o.Reduce, primals: list, tangents: list) -> tuple
     """That of the reduction by halves, whose steps are elementwise, so that it can be transposed too."""
     program = tree_program(op, [aval_of(x) for x in primals])
     derivative, out_nonzero = jvp(program, [type(t) is not Zero for t in tangents])
-    results = splice(derivative, [*primals, *(t for t in tangents if type(t) is not Zero)])
+    results = splice_moving(derivative, primals, tangents)
     return split_outputs(op, results, program, out_nonzero)
