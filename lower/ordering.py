@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ir import Builder, Jaxpr, Operation, Tracer, Var, bind, building, splice, stage
 from ..ir import ops as o
+from ..ir.loop_state import scan_with_state, while_with_state
 from ..ir.operation import expand_rule
 from ..ir.ops.effects import TOKEN
 
@@ -68,32 +69,12 @@ def _cond(op: o.Cond, token: Any, operands: list[Any]) -> list[Any]:
 
 
 def _scan(op: o.Scan, token: Any, operands: list[Any]) -> list[Any]:
-    body, count = _threaded(op.jaxpr), op.num_consts
-    avals = body.in_avals
-    moved = stage(lambda *xs: splice(body, [xs[count], *xs[:count], *xs[count + 1:]]),
-                  [*avals[1:count + 1], avals[0], *avals[count + 1:]], "ordering")[0]
-    return bind(replace(op, jaxpr=moved, num_carry=op.num_carry + 1), *operands[:count], token, *operands[count:])
+    return scan_with_state(op, _threaded(op.jaxpr), [token], operands)
 
 
 def _while(op: o.While, token: Any, operands: list[Any]) -> list[Any]:
-    """The condition's effects happen in the body, which hands its answer on: first before the loop, then after each
-    step."""
-    first, second = op.cond_consts, op.cond_consts + op.body_consts
-    cond, body = _threaded(op.cond_jaxpr), _threaded(op.body_jaxpr)
-    of_cond, of_body, carry = operands[:first], operands[first:second], operands[second:]
-    token, again = splice(cond, [token, *of_cond, *carry])
-
-    def step(*xs: Any) -> list[Any]:
-        cond_consts, body_consts, (token, _, *carry) = xs[:first], xs[first:second], xs[second:]
-        token, *carry = splice(body, [token, *body_consts, *carry])
-        token, again = splice(cond, [token, *cond_consts, *carry])
-        return [token, again, *carry]
-
-    avals = [x.aval for x in (*of_cond, *of_body, token, again, *carry)]
-    stepped = stage(step, avals, "ordering")[0]
-    answer = stage(lambda token, again, *carry: [again], avals[second:], "ordering")[0]
-    token, _, *outs = bind(o.While(answer, stepped, 0, second), *of_cond, *of_body, token, again, *carry)
-    return [token, *outs]
+    condition = _threaded(op.cond_jaxpr) if op.cond_jaxpr.effects else None
+    return while_with_state(op, condition, _threaded(op.body_jaxpr), [token], operands)
 
 
 def _by_expansion(op: Operation, token: Any, operands: list[Any]) -> list[Any]:

@@ -27,6 +27,7 @@ from ..ir import (
     splice,
 )
 from ..ir import ops as o
+from ..ir.loop_state import scan_with_state, while_with_state
 from ..ir.types import shaped_array
 from .check_sites import INT32, Site, Tested, places_of, sites_of, slots_of
 from .custom_rules import jvp_program, vjp_programs
@@ -180,47 +181,13 @@ def _cond(work: _Checking, op: o.Cond, state: list[Any], operands: list[Any]) ->
     return bind(o.Cond(tuple(map(work.program, op.branches))), index, *state, *rest)
 
 
-def _behind(program: Jaxpr, state_count: int, count: int) -> Jaxpr:
-    """A program with the error behind its first inputs rather than before them."""
-    ins = [*range(state_count, state_count + count), *range(state_count),
-           *range(state_count + count, len(program.in_binders))]
-    return rearranged(program, ins)
-
-
 def _scan(work: _Checking, op: o.Scan, state: list[Any], operands: list[Any]) -> list[Any]:
-    n = op.num_consts
-    body = _behind(work.program(op.jaxpr), len(state), n)
-    return bind(replace(op, jaxpr=body, num_carry=op.num_carry + len(state)), *operands[:n], *state, *operands[n:])
+    return scan_with_state(op, work.program(op.jaxpr), state, operands)
 
 
 def _while(work: _Checking, op: o.While, state: list[Any], operands: list[Any]) -> list[Any]:
-    first, n = op.cond_consts, len(state)
-    of_cond, of_body, carry = cut(operands, first, op.body_consts)
-    if work.is_checked(op.cond_jaxpr):
-        return _while_with_checked_condition(work, op, state, of_cond, of_body, carry)
-    condition = with_inputs(op.cond_jaxpr, [*range(first), *work.state_avals, *range(first, first + len(carry))])
-    body = _behind(work.program(op.body_jaxpr), n, op.body_consts)
-    return bind(replace(op, cond_jaxpr=condition, body_jaxpr=body), *of_cond, *of_body, *state, *carry)
-
-
-def _while_with_checked_condition(work: _Checking, op: o.While, state: list[Any], of_cond: list[Any],
-                                  of_body: list[Any], carry: list[Any]) -> list[Any]:
-    """The condition is part of the step, which hands its answer on: first before the loop, then after each step."""
-    n = len(state)
-    condition, body = work.program(op.cond_jaxpr), work.program(op.body_jaxpr)
-    *state, again = splice(condition, [*state, *of_cond, *carry])
-
-    def step(*xs: Any) -> list[Any]:
-        cond_consts, body_consts, _, (*inner,) = cut(xs, len(of_cond), len(of_body), 1)
-        error, values = cut(inner, n)
-        error, values = cut(splice(body, [*error, *body_consts, *values]), n)
-        *error, answer = splice(condition, [*error, *cond_consts, *values])
-        return [answer, *error, *values]
-
-    operands = [*of_cond, *of_body, again, *state, *carry]
-    stepped = program_of(step, [aval_of(x) for x in operands])
-    answer = program_of(lambda again, *rest: [again], [aval_of(x) for x in operands[len(of_cond) + len(of_body):]])
-    return bind(o.While(answer, stepped, 0, len(of_cond) + len(of_body)), *operands)[1:]
+    condition = work.program(op.cond_jaxpr) if work.is_checked(op.cond_jaxpr) else None
+    return while_with_state(op, condition, work.program(op.body_jaxpr), state, operands)
 
 
 def _without_tangents(state: Sequence[Any]) -> list[Any]:
