@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable, Sequence
 from pydoc_data import topics
 
 import numpy as np
+from optimisers import adam
+from tqdm import tqdm
 
 ALPHABET = "\n " + string.ascii_letters + string.digits + string.punctuation
 
@@ -23,6 +26,30 @@ def windows(codes: np.ndarray, rng: np.random.Generator, count: int, length: int
     return codes[starts[:, None] + np.arange(length)]
 
 
+def coded(text: str) -> np.ndarray:
+    """Text as positions in ALPHABET."""
+    return np.array([ALPHABET.index(letter) for letter in text], np.int32)
+
+
 def written(codes) -> str:
     """Positions in ALPHABET as text."""
     return "".join(ALPHABET[i] for i in np.asarray(codes))
+
+
+def show(continued: Callable, params, key, beginning: str, length: int) -> None:
+    """Print what a network writes after a beginning."""
+    text = written(continued(params, key, coded(beginning), length=length))
+    print(f"--- {beginning!r}, continued ---\n{beginning}{text}\n")
+
+
+def train(step: Callable, params, codes: np.ndarray, rates: Sequence[float], batch: int, length: int, seed: int = 0):
+    """Parameters after a step of Adam at each rate, and the loss of each."""
+    rng = np.random.default_rng(seed)
+    state, curve = adam(params), []
+    with tqdm(rates, desc="training", unit="step") as bar:
+        for i, rate in enumerate(bar):
+            params, state, value = step(params, state, windows(codes, rng, batch, length + 1), np.float32(rate))
+            curve.append(value)
+            if i % 20 == 0:
+                bar.set_postfix(bits=f"{float(value):.3f}")
+    return params, [float(value) for value in curve]

@@ -13,9 +13,8 @@ import argparse
 import math
 
 import numpy as np
-from english import ALPHABET, help_pages, windows, written
-from optimisers import adam, adam_step, limited
-from tqdm import tqdm
+from english import ALPHABET, help_pages, show, train, windows
+from optimisers import adam_step, limited
 
 import glax
 import glax.numpy as gnp
@@ -77,25 +76,6 @@ def continued(params, key, beginning, length: int, temperature=.6):
     return lax.scan(write, (state, scores[-1]), random.split(key, length))[1]
 
 
-def show(params, key, beginning: str, length: int) -> None:
-    codes = np.array([ALPHABET.index(letter) for letter in beginning], np.int32)
-    print(f"--- {beginning!r}, continued ---\n{beginning}{written(continued(params, key, codes, length=length))}\n")
-
-
-def train(params, codes: np.ndarray, steps: int, batch: int, length: int, rate: float, seed: int = 0):
-    """Parameters after some steps, and the loss of each."""
-    rng = np.random.default_rng(seed)
-    state, curve = adam(params), []
-    with tqdm(range(steps), desc="training", unit="step") as bar:
-        for i in bar:
-            now = np.float32(rate * (1 - i / steps))
-            params, state, value = train_step(params, state, windows(codes, rng, batch, length + 1), now)
-            curve.append(value)
-            if i % 20 == 0:
-                bar.set_postfix(bits=f"{float(value):.3f}")
-    return params, [float(value) for value in curve]
-
-
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=600)
@@ -108,12 +88,13 @@ def main(argv: list[str] | None = None) -> float:
     key, sample_key = random.split(random.key(0))
     params = initial_parameters(key, units)
     print(f"{len(codes):,} letters, {sum(p.size for p in glax.tree.leaves(params)):,} parameters")
-    show(params, sample_key, "The function ", 60)
-    params, curve = train(params, codes[:-len(held_out)], steps, batch, length, rate=1e-2 if args.quick else 4e-3)
+    show(continued, params, sample_key, "The function ", 60)
+    rates = (1e-2 if args.quick else 4e-3) * (1 - np.arange(steps) / steps)
+    params, curve = train(train_step, params, codes[:-len(held_out)], rates, batch, length)
     rest = windows(held_out, np.random.default_rng(1), 64, length + 1)
     print(f"bits a letter: {curve[0]:.2f} at first, {np.mean(curve[-20:]):.2f} in the end, "
           f"{float(loss(params, rest)):.2f} on pages it has not seen")
-    show(params, sample_key, "The function ", 120 if args.quick else 500)
+    show(continued, params, sample_key, "The function ", 120 if args.quick else 500)
     return float(np.mean(curve[-20:]))
 
 

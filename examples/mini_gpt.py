@@ -14,9 +14,8 @@ import argparse
 import math
 
 import numpy as np
-from english import ALPHABET, help_pages, windows, written
+from english import ALPHABET, help_pages, show, train, windows
 from optimisers import adam, adam_step, limited
-from tqdm import tqdm
 
 import glax
 import glax.numpy as gnp
@@ -119,26 +118,6 @@ def continued(params, key, beginning, length: int, temperature=.6):
     return lax.scan(write, (text, gnp.int32(len(beginning))), random.split(key, length))[1]
 
 
-def show(params, key, beginning: str, length: int) -> None:
-    codes = np.array([ALPHABET.index(letter) for letter in beginning], np.int32)
-    print(f"--- {beginning!r}, continued ---\n{beginning}{written(continued(params, key, codes, length=length))}\n")
-
-
-def train(params, codes: np.ndarray, steps: int, batch: int, length: int, rate: float, seed: int = 0):
-    """Parameters after some steps, and the loss of each. The rate rises for a tenth of them, then falls."""
-    rng = np.random.default_rng(seed)
-    compiled = glax.jit(train_step, donate_argnums=(0, 1))
-    state, curve = adam(params), []
-    with tqdm(range(steps), desc="training", unit="step") as bar:
-        for i in bar:
-            now = np.float32(rate * min(1, 10 * (i + 1) / steps) * (1 - i / steps))
-            params, state, value = compiled(params, state, windows(codes, rng, batch, length + 1), now)
-            curve.append(value)
-            if i % 20 == 0:
-                bar.set_postfix(bits=f"{float(value):.3f}")
-    return params, [float(value) for value in curve]
-
-
 def main(argv: list[str] | None = None) -> float:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--steps", type=int, default=1000)
@@ -156,11 +135,15 @@ def main(argv: list[str] | None = None) -> float:
     print(f"{len(codes):,} letters, {sum(p.size for p in glax.tree.leaves(params)):,} parameters")
     rng = np.random.default_rng(1)
     show_memory(params, adam(params), windows(codes, rng, batch, context + 1))
-    params, curve = train(params, codes[:-len(held_out)], steps, batch, context, rate=1e-2 if args.quick else 4e-3)
+    step = np.arange(steps)
+    # The rate rises for a tenth of the steps, then falls.
+    rates = (1e-2 if args.quick else 4e-3) * np.minimum(1, 10 * (step + 1) / steps) * (1 - step / steps)
+    compiled = glax.jit(train_step, donate_argnums=(0, 1))
+    params, curve = train(compiled, params, codes[:-len(held_out)], rates, batch, context)
     rest = float(glax.jit(loss)(params, windows(held_out, rng, 64, context + 1)))
     print(f"bits a letter: {curve[0]:.2f} at first, {np.mean(curve[-20:]):.2f} in the end, {rest:.2f} on pages it has "
           f"not seen")
-    show(params, sample_key, "The function ", 100 if args.quick else 400)
+    show(continued, params, sample_key, "The function ", 100 if args.quick else 400)
     return float(np.mean(curve[-20:]))
 
 
