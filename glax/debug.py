@@ -5,13 +5,13 @@ from __future__ import annotations
 import builtins
 import cmd
 import linecache
-import string
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ._callbacks import flat_caller
 from ._calls import function_name, leaf_avals, require_callable
+from ._formats import fields_of
 from .ir import bind, is_value, tree
 from .ir import ops as o
 from .ir.functions import PythonFunction
@@ -53,17 +53,7 @@ def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
 
 
 def _check_format(fmt: str, count: int, names: Sequence[str]) -> None:
-    used, automatic = set(), 0
-    for _, field, spec, _ in string.Formatter().parse(fmt):
-        for name in [field, *(f for _, f, _, _ in string.Formatter().parse(spec or ""))]:
-            if name is None:
-                continue
-            first = name.split(".")[0].split("[")[0]
-            if first == "":
-                used.add(automatic)
-                automatic += 1
-            else:
-                used.add(int(first) if first.isdigit() else first)
+    used = fields_of(fmt)
     missing = [x for x in used if not (x in names if isinstance(x, str) else x < count)]
     if missing:
         named = ", ".join(sorted(names)) or "none"

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from string import Formatter
 from typing import Any
 
 import numpy as np
 
 from .. import rewrite
 from .._calls import apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
+from .._formats import fields_of
 from ..ir import aval_of, bind, current_builder, is_value, tree
 from ..ir import ops as o
 from ..ir.ops.checks import JaxRuntimeError, place_text
@@ -140,16 +140,10 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 
 def _require_fields(msg: str, count: int, names: dict[str, Any]) -> None:
     """Raise unless every field of a format string is given."""
-    position = 0
-    for _, field, _, _ in Formatter().parse(msg):
-        if field is None:
-            continue
-        name = field.split(".")[0].split("[")[0]
-        if not name:
-            name, position = str(position), position + 1
-        if name.isdigit() and int(name) >= count or not name.isdigit() and name not in names:
-            raise ValueError(f"check: msg {msg!r} shows the value {name!r}, but there are {count} values by position "
-                             f"and {sorted(names)} by name")
+    for field in fields_of(msg):
+        if not (field in names if isinstance(field, str) else field < count):
+            raise ValueError(f"check: msg {msg!r} shows the value {str(field)!r}, but there are {count} values by "
+                             f"position and {sorted(names)} by name")
 
 
 def check_error(error: Error) -> None:
