@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .interp import evaluate_jaxpr, step_jaxpr
-from .ir import Eqn, Jaxpr, Operation, Var, bind, dtypes, stage
+from .ir import Eqn, Jaxpr, Operation, Var, dtypes, program_of_operation, tree
 from .ir import ops as o
 from .ir.config import Override, config
 from .ir.staging import not_staging
@@ -98,15 +98,7 @@ def require_good_operation_results(op: Operation, operands: Sequence[Any], out: 
         if any(map(fault.of, results)):
             with not_staging():
                 values = list(map(_value, operands))
-                _raise(fault, op.name, _program_of(op, operands), values)
-
-
-def _program_of(op: Operation, operands: Sequence[Any]) -> Jaxpr:
-    def apply(*xs: Any) -> list[Any]:
-        out = bind(op, *xs)
-        return out if op.multiple_results else [out]
-
-    return stage(apply, [x.aval for x in operands], op.name)[0]
+                _raise(fault, op.name, program_of_operation(op, [x.aval for x in operands]), values)
 
 
 def require_good_program_results(jaxpr: Jaxpr, values: Sequence[Any], results: Sequence[Any],
@@ -123,7 +115,6 @@ def run_checked(entry: Any, leaves: Sequence[Any]) -> Any:
         return entry.run(leaves)
     values = [np.array(_value(x)) if entry.donated else x for x in (*entry.captured, *leaves)]
     result = entry.run(leaves)
-    from .ir import tree
     results = list(map(_value, tree.flatten(result)[0]))
     require_good_program_results(entry.jaxpr, _as_typed(entry.jaxpr, values), results, f"jit of {entry.name}")
     return result

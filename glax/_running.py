@@ -27,14 +27,14 @@ from .ir import (
     evaluate,
     install_runner,
     literal_of,
+    program_of_operation,
     register_value_type,
     shaped_array,
-    stage,
 )
 from .ir import ops as o
 from .ir.config import config
 from .ir.operation import require_operand_count
-from .ir.staging import bind, require_open
+from .ir.staging import require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
 from .lower.jaxlib_adapter import DEFAULT_OPTIONS, OPERATION_OPTIONS
 
@@ -167,13 +167,8 @@ def worth_compiling(kind: type[Operation], in_avals: Sequence[Any], out_avals: S
 def _compiled_operation(op: Operation, avals: tuple[ShapedArray, ...]) -> CompiledProgram:
     if type(op) is o.Jit:
         return compile_program(op.jaxpr, op.donated, op.function_name)
-
-    def apply(*operands: Any) -> list[Any]:
-        out = bind(op, *operands)
-        return out if op.multiple_results else [out]
-
     options = DEFAULT_OPTIONS if type(op) in ALWAYS_COMPILED else OPERATION_OPTIONS
-    return compile_program(stage(apply, avals, op.name)[0], name=op.name, options=options)
+    return compile_program(program_of_operation(op, avals), name=op.name, options=options)
 
 
 install_runner(run_operation)

@@ -18,7 +18,18 @@ from . import rewrite
 from ._forward import jvp as jvp_of_function
 from ._reverse import vjp as vjp_of_function
 from .interp import evaluate_jaxpr
-from .ir import Jaxpr, Operation, abstract_eval, aval_of, bind, check, dtypes, parse, shaped_array, stage, tree
+from .ir import (
+    Jaxpr,
+    Operation,
+    abstract_eval,
+    aval_of,
+    check,
+    dtypes,
+    parse,
+    program_of_operation,
+    shaped_array,
+    tree,
+)
 from .lower import compile_program, from_numpy_owned
 from .lower.jaxlib_adapter import FAST_OPTIONS
 from .rewrite import BatchAxis
@@ -358,14 +369,9 @@ def check_operation(op: Operation, *args: Any, derivatives: bool = True, seed: i
     if not isinstance(op, Operation):
         raise TypeError(f"check_operation takes an operation, such as Sin(), got {op!r:.200}")
     values = [np.asarray(x) for x in args]
-
-    def apply(*operands: Any) -> list[Any]:
-        out = bind(op, *operands)
-        return list(out) if op.multiple_results else [out]
-
     if derivatives:
         _require_inexact(op, values)
-    program, _ = stage(apply, [shaped_array(x.shape, x.dtype) for x in values], op.name)
+    program = program_of_operation(op, [shaped_array(x.shape, x.dtype) for x in values])
     check_program(program, values, derivatives, seed)
 
 

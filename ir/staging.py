@@ -395,6 +395,20 @@ def bind(op: Operation, *operands: Any) -> Any:
     return builder.emit(op, operands)
 
 
+def program_of_operation(op: Operation, avals: Sequence[ShapedArray]) -> Jaxpr:
+    """The program that applies one operation to inputs of these types.
+
+    >>> from glax.ir import ShapedArray, ops, program_of_operation
+    >>> program_of_operation(ops.Sin(), [ShapedArray((3,), "float32")])
+    { lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
+    """
+    def apply(*operands: Any) -> list[Any]:
+        out = bind(op, *operands)
+        return list(out) if op.multiple_results else [out]
+
+    return stage(apply, avals, op.name)[0]
+
+
 def _no_runner(op: Operation, operands: Sequence[Any]) -> Any:
     raise RuntimeError("no evaluator is installed; import glax before running operations on values")
 

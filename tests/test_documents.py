@@ -9,9 +9,19 @@ from pathlib import Path
 import pytest
 
 import glax
+from glax.ir import OPERATIONS
 
 ROOT = Path(__file__).parent.parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@pytest.fixture(autouse=True)
+def operations_of_examples():
+    """What examples register is for them alone: other tests go through all operations."""
+    before = set(OPERATIONS)
+    yield
+    for name in set(OPERATIONS) - before:
+        del OPERATIONS[name]
 
 
 def modules():

@@ -24,6 +24,7 @@ from glax.ir import (
     check,
     ops,
     parse,
+    program_of_operation,
     shaped_array,
     stage,
 )
@@ -227,11 +228,7 @@ def test_corrupted_operations_are_refused_or_pass():
 
 
 def program_of(sample):
-    def apply(*operands):
-        out = bind(sample.op, *operands)
-        return list(out) if sample.op.multiple_results else [out]
-
-    return stage(apply, [shaped_array(x.shape, x.dtype) for x in sample.operands], sample.id)[0]
+    return program_of_operation(sample.op, [shaped_array(x.shape, x.dtype) for x in sample.operands])
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from samples import samples
 
 import glax
 from glax import testing
-from glax.ir import bind, check, shaped_array, stage
+from glax.ir import check, program_of_operation, shaped_array
 
 SAMPLES = samples()
 DIFFERENTIABLE = [s for s in SAMPLES if any(s.differentiable)]
@@ -17,11 +17,7 @@ def x64():
 
 
 def program_of(sample):
-    def apply(*operands):
-        out = bind(sample.op, *operands)
-        return list(out) if sample.op.multiple_results else [out]
-
-    return stage(apply, [shaped_array(x.shape, x.dtype) for x in sample.operands], sample.id)[0]
+    return program_of_operation(sample.op, [shaped_array(x.shape, x.dtype) for x in sample.operands])
 
 
 NARROW = {np.dtype("complex64"): "complex128", np.dtype("float32"): "float64"}
