@@ -77,6 +77,11 @@ def literal_like(x: Any, value: Any) -> Literal:
     return scalar_literal(value, aval.dtype, aval.weak_type)
 
 
+def of_parts(function: Callable[[Any], Any], x: Any) -> Any:
+    """A function of real numbers applied to both parts of complex ones."""
+    return o.complex_(function(o.real(x)), function(o.imag(x)))
+
+
 def type_of(name: str, x: Any, position: int = 0) -> ShapedArray:
     """The type of an argument of a public function; TypeError naming the function where it is not an array."""
     try:

@@ -11,6 +11,7 @@ from .._promotion import (
     as_index,
     broadcast_to_one_shape,
     has_bool_array,
+    of_parts,
     promote_inexact,
     promote_numeric,
     require_no_out,
@@ -101,7 +102,7 @@ trunc = _rounding("trunc", lambda x: _where(o.lt(x, _constant(x, 0.0)), o.ceil(x
 
 def _to_even(x: Any) -> Any:
     if _kind(x) == "c":
-        return o.complex_(_to_even(o.real(x)), _to_even(o.imag(x)))
+        return of_parts(_to_even, x)
     return o.round_(x, 1)
 
 
@@ -140,7 +141,7 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Any:
             raise NotImplementedError("round of integers to a negative number of decimals is not supported")
         return as_array(a)
     if kind == "c":
-        return o.complex_(round(o.real(a), decimals), round(o.imag(a), decimals))
+        return of_parts(lambda part: round(part, decimals), a)
     if decimals == 0:
         return _to_even(a)
     factor = _constant(a, 10.0 ** builtin_abs(decimals))
@@ -296,15 +297,11 @@ def _log_of_base(base: float) -> Any:
     def function(x: Any) -> Any:
         result = o.log(x)
         if _kind(x) == "c":
-            return _by_real_number(o.div, result, math.log(base))
+            # As a complex number the divisor would make NaN of infinities.
+            return of_parts(lambda part: o.div(part, _constant(part, math.log(base))), result)
         return o.div(result, o.log(_constant(x, base)))
 
     return function
-
-
-def _by_real_number(bind_op: Any, x: Any, number: float) -> Any:
-    """Complex x times or over a real number, part by part: as a complex one it would make NaN of infinities."""
-    return o.complex_(*[bind_op(part, _constant(part, number)) for part in (o.real(x), o.imag(x))])
 
 
 log2 = unary_inexact("log2", _log_of_base(2.0), "logarithm to base 2")

@@ -15,6 +15,7 @@ from .._promotion import (
     canonical_axis,
     cast,
     named,
+    of_parts,
     require_no_out,
     scalar_literal,
     shape_of,
@@ -247,7 +248,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
 def _over_count(total: Any, count: Any) -> Any:
     """A sum over a real number: complex sums part by part, as a complex divisor would make NaN of infinities."""
     if dtypes.is_complex(type_of("mean", total).dtype):
-        return o.complex_(o.div(o.real(total), count), o.div(o.imag(total), count))
+        return of_parts(lambda part: o.div(part, count), total)
     return o.div(total, count)
 
 

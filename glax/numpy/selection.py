@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, cast, promote, shape_of, type_of
+from .._promotion import broadcast_shapes, cast, of_parts, promote, shape_of, type_of
 from ..ir import dtypes
 from ..ir import ops as o
 
@@ -151,7 +151,7 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     from .logic import isnan
     aval = type_of("nan_to_num", x)
     if dtypes.is_complex(aval.dtype):
-        return o.complex_(*[nan_to_num(part(x), copy, nan, posinf, neginf) for part in (o.real, o.imag)])
+        return of_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not aval.is_inexact:
         return as_array(x)
     limits = dtypes.finfo(aval.dtype)

@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import as_index, canonical_axes, promote_inexact, require_no_out, scalar_literal, shape_of, strong
+from .._promotion import (
+    as_index,
+    canonical_axes,
+    of_parts,
+    promote_inexact,
+    require_no_out,
+    scalar_literal,
+    shape_of,
+    strong,
+)
 from ..ir import dtypes
 from ..ir import ops as o
 from .creation import asarray, linspace, zeros
@@ -230,7 +239,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     scale = sqrt(real(diagonal(c)))
     c = c / scale[:, None] / scale[None, :]
     if dtypes.is_complex(c.aval.dtype):
-        return o.complex_(clip(o.real(c), -1, 1), clip(o.imag(c), -1, 1))
+        return of_parts(lambda part: clip(part, -1, 1), c)
     return clip(c, -1, 1)
 
 
