@@ -222,6 +222,12 @@ class Builder:
         self.open = False
         return jaxpr
 
+    def finish(self) -> None:
+        """End the recording, and let go of the tracers and values that it kept, which may keep the builder in turn."""
+        self.open = False
+        self.capture_keys = {}
+        self.known, self.answers = None, {}
+
 
 def require_open(tracer: Tracer, builder: Builder | None) -> None:
     """Raise unless the tracer belongs to a program that encloses the one being built."""
@@ -260,7 +266,7 @@ class building:
 
     def __exit__(self, *error: object) -> None:
         current.builder = self.builder.parent
-        self.builder.open = False
+        self.builder.finish()
 
 
 def current_builder() -> Builder | None:
