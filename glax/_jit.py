@@ -23,10 +23,44 @@ from ._static import (
 )
 from .ir import Tracer, aval_of, bind, current_builder, tree
 from .ir import ops as o
-from .ir.config import config
-from .ir.staging import current
+from .ir.config import Config, config, overrides
+from .ir.staging import current, open_builders
 from .lower import Array
 from .stages import Lowered, StagedCall, Traced
+
+
+def _find(known: dict[Any, Any], arrays: Sequence[Any]) -> tuple[StagedCall | None, list[Any]]:
+    """The entry for arrays of these types, None where none is known, and the buffers of those that are no ndarrays.
+
+    Each array's type leads from one dictionary to the next, and None leads to the entry.
+    """
+    buffers: list[Any] = []
+    try:
+        for x in arrays:
+            kind = type(x)
+            if kind is Array:
+                known = known[id(x.aval)]
+                buffer = x._buffer
+                buffers.append(x.buffer() if buffer is None else buffer)
+            elif kind is np.ndarray:
+                known = known[x.shape, x.dtype]
+            else:
+                return None, buffers
+        return known[None], buffers
+    except KeyError:
+        return None, buffers
+
+
+def _remember(known: dict[Any, Any], arrays: Sequence[Any], entry: StagedCall) -> None:
+    """Let _find find the entry for arrays of the types of these."""
+    for x, v in zip(arrays, entry.jaxpr.in_binders[len(entry.captured):]):
+        if type(x) is Array and x.aval is v.aval:
+            known = known.setdefault(id(x.aval), {})
+        elif type(x) is np.ndarray and x.dtype == v.aval.dtype:
+            known = known.setdefault((x.shape, x.dtype), {})
+        else:
+            return
+    known[None] = entry
 
 
 class JitFunction:
@@ -49,40 +83,29 @@ class JitFunction:
         self._plain = not (self._static_argnums or self._static_argnames or self._donate_argnums
                            or self._donate_argnames)
         self._entries: dict[tuple, StagedCall] = {}
-        self._positional: dict[tuple, StagedCall] = {}
+        # What _find looks in: by enable_x64, for positional arrays; by it and their tree, for other arguments.
+        self._known: dict[Any, dict[Any, Any]] = {False: {}, True: {}}
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._positional and not kwargs and current.builder is None:
-            # The common call, of plain arrays, finds its executable without looking into trees.
-            key: list[Any] = [config.enable_x64]
-            buffers = []
-            for x in args:
-                kind = type(x)
-                if kind is Array:
-                    key.append(id(x.aval))
-                    buffer = x._buffer
-                    buffers.append(x.buffer() if buffer is None else buffer)
-                elif kind is np.ndarray:
-                    key.append((x.shape, x.dtype))
-                else:
-                    break
-            else:
-                entry = self._positional.get(tuple(key))
-                if entry is not None and not config.slow_path:
-                    return entry.run_buffers(buffers) if len(buffers) == len(args) else entry.run(args)
-        return self._call(args, kwargs)
+        # The common call, of arrays, finds its executable without looking into trees.
+        settings = config if overrides else Config
+        if kwargs or (open_builders and current.builder is not None) or settings.slow_path:
+            return self._call(args, kwargs)
+        entry, buffers = _find(self._known[settings.enable_x64], args)
+        if entry is None:
+            return self._call(args, kwargs)
+        return entry.run_buffers(buffers) if len(buffers) == len(args) else entry.run(args)
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         if config.disable_jit:
             return self._fun(*args, **kwargs)
-        entry, leaves = self._entry(args, kwargs)
         builder = current_builder()
+        if builder is None and self._plain and not config.slow_path:
+            return self._call_plain(args, kwargs)
+        entry, leaves = self._entry(args, kwargs)
         if builder is None:
-            if entry.program is None:
-                entry.compile()
-            if self._plain and not kwargs and len(args) == len(leaves):
-                self._remember(entry, args)
+            entry.compile()
             return run_checked(entry, leaves) if config.slow_path else entry.run(leaves)
         operands = [*entry.captured, *leaves]
         if self._inline:
@@ -90,17 +113,19 @@ class JitFunction:
         op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
         return tree.unflatten(entry.out_tree, bind(op, *operands))
 
-    def _remember(self, entry: StagedCall, args: tuple) -> None:
-        """Let calls with positional arrays of these types find the entry at once."""
-        key: list[Any] = [config.enable_x64]
-        for x, v in zip(args, entry.jaxpr.in_binders[len(entry.captured):]):
-            if type(x) is Array and x.aval is v.aval:
-                key.append(id(x.aval))
-            elif type(x) is np.ndarray and x.dtype == v.aval.dtype:
-                key.append((x.shape, x.dtype))
-            else:
-                return
-        self._positional[tuple(key)] = entry
+    def _call_plain(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A call without static or donated arguments, that runs now."""
+        leaves, in_tree = tree.fast_flatten((args, kwargs), None)
+        known = self._known.setdefault((config.enable_x64, in_tree), {})
+        entry, buffers = _find(known, leaves)
+        if entry is not None:
+            return entry.run_buffers(buffers) if len(buffers) == len(leaves) else entry.run(leaves)
+        entry, _ = self._entry(args, kwargs)
+        entry.compile()
+        _remember(known, leaves, entry)
+        if not kwargs and len(args) == len(leaves):
+            _remember(self._known[config.enable_x64], args, entry)
+        return entry.run(leaves)
 
     def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
                ) -> tuple[StagedCall, list[Any]]:
@@ -182,7 +207,7 @@ class JitFunction:
     def clear_cache(self) -> None:
         """Forget the staged programs of this function."""
         self._entries.clear()
-        self._positional.clear()
+        self._known = {False: {}, True: {}}
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:

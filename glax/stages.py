@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,19 +11,21 @@ from ._calls import CALL, Staged, leaf_avals
 from ._inspect import shape_of
 from ._running import asarray
 from .ir import ClosedJaxpr, tree
+from .ir.tree import PyTreeDef
 from .lower import Array, CompiledProgram, InputMemory, compile_program, from_buffer, lower
 from .lower import jaxlib_adapter as xla
+from .lower.array import array_of_only
 
 __all__ = ["Compiled", "Lowered", "MemoryStatistics", "StagedCall", "Traced"]
 
-_execute, _put = xla.execute, xla.put
+_put = xla.put
 
 
 class StagedCall:
     """A function staged for one kind of call: its program, and its executable once it has been run."""
 
-    __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable", "handlers",
-                 "out_avals", "single", "name", "constants", "memories")
+    __slots__ = ("jaxpr", "captured", "out_tree", "donated", "program", "executable",
+                 "name", "memories", "run_buffers")
 
     def __init__(self, staged: Staged, donated: Sequence[int], name: str):
         self.jaxpr, self.out_tree = staged.jaxpr, staged.out_tree
@@ -32,13 +34,15 @@ class StagedCall:
         self.donated = tuple(i + len(staged.captured) for i in donated)
         self.name = name
         self.program: CompiledProgram | None = None
-        self.single = tree.is_leaf_def(staged.out_tree)
 
     def compile(self) -> None:
+        """Compile it, where that is yet to be done."""
+        if self.program is not None:
+            return
         self.program = compile_program(self.jaxpr, self.donated, self.name)
-        self.executable, self.handlers = self.program.executable, self.program.handlers
-        self.out_avals = self.program.out_avals
-        self.constants = [asarray(x).buffer() for x in self.captured]
+        self.executable = self.program.executable
+        constants = [asarray(x).buffer() for x in self.captured]
+        self.run_buffers = _runner(self.program, constants, self.out_tree)
         self.memories = list(map(InputMemory, self.jaxpr.in_avals[len(self.captured):]))
         for position in self.donated:
             self.memories[position - len(self.captured)].usable = False
@@ -68,14 +72,18 @@ class StagedCall:
                 donated.delete()
         return output
 
-    def run_buffers(self, buffers: list[xla.Buffer]) -> Any:
-        """The output for the buffers of arrays of the types it was compiled for."""
-        if self.constants:
-            buffers = self.constants + buffers
-        results = _execute(self.executable, self.handlers, buffers)
-        if self.single:
-            return from_buffer(results[0], self.out_avals[0])
-        return self.out_tree.unflatten(map(from_buffer, results, self.out_avals))
+
+def _runner(program: CompiledProgram, constants: list[xla.Buffer], out_tree: PyTreeDef) -> Callable[..., Any]:
+    """A function from the buffers of a program's arguments to the tree of its results.
+
+    Every call of a compiled function waits for it, so what is known before is settled here.
+    """
+    avals = program.out_avals
+    if tree.is_leaf_def(out_tree):
+        run = program.runner(array_of_only(*avals))
+    else:
+        run = program.runner(lambda results: out_tree.unflatten(map(from_buffer, results, avals)))
+    return (lambda buffers: run(constants + buffers)) if constants else run
 
 
 class MemoryStatistics(NamedTuple):

@@ -28,6 +28,9 @@ class _Current(threading.local):
 
 current = _Current()
 
+open_builders: list[Builder] = []
+"""The builders that record, of all threads. Where there are none, nobody need ask which is the thread's own."""
+
 
 class Tracer(Typed):
     """A value that is being staged: an atom of the program that a builder records.
@@ -261,12 +264,14 @@ class building:
 
     def __enter__(self) -> Builder:
         self.builder.parent = current.builder
+        open_builders.append(self.builder)
         current.builder = self.builder
         return self.builder
 
     def __exit__(self, *error: object) -> None:
         current.builder = self.builder.parent
         self.builder.finish()
+        open_builders.remove(self.builder)
 
 
 def current_builder() -> Builder | None:

@@ -7,6 +7,7 @@ NumPy functions are put on the class by the package's numpy module.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Self
 
@@ -306,6 +307,18 @@ def from_buffer(buffer: xla.Buffer, aval: ShapedArray) -> Array:
     array._value = None
     array._buffer = buffer
     return array
+
+
+def array_of_only(aval: ShapedArray) -> Callable[[Sequence[xla.Buffer]], Array]:
+    """from_buffer, for the only one of a sequence of buffers: a function of the sequence."""
+    def of_only(buffers: Sequence[xla.Buffer]) -> Array:
+        array = _new(Array)
+        array.aval = aval
+        array._value = None
+        array._buffer = buffers[0]
+        return array
+
+    return of_only
 
 
 def from_numpy(value: Any, weak_type: bool = False) -> Array:

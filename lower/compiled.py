@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ..ir import Jaxpr
 from ..ir.jaxpr import require_jaxpr
@@ -31,13 +32,13 @@ class CompiledProgram:
     ([Array([1., 9.], dtype=float32)], (ShapedArray(float32[2]),))
     """
 
-    __slots__ = ("executable", "handlers", "in_avals", "out_avals", "donated")
+    __slots__ = ("executable", "_handlers", "_run", "in_avals", "out_avals", "donated")
 
     def __init__(self, executable: xla.Executable, in_avals: Sequence, out_avals: Sequence, donated: tuple[int, ...]):
         self.executable = executable
-        self.in_avals = tuple(in_avals)
-        self.handlers = xla.result_handlers(out_avals)
-        self.out_avals = tuple(out_avals)
+        self.in_avals, self.out_avals = tuple(in_avals), tuple(out_avals)
+        self._handlers = xla.result_handlers(out_avals)
+        self._run = self.runner(lambda buffers: list(map(from_buffer, buffers, out_avals)))
         self.donated = donated
 
     def __call__(self, arrays: Sequence[Array]) -> list[Array]:
@@ -48,10 +49,17 @@ class CompiledProgram:
             raise
         if len(buffers) != len(self.in_avals):
             self._check(arrays)
-        results = xla.execute(self.executable, self.handlers, buffers)
+        results = self._run(buffers)
         for position in self.donated:
             arrays[position].delete()
-        return list(map(from_buffer, results, self.out_avals))
+        return results
+
+    def runner(self, finish: Callable[[list[xla.Buffer]], Any]) -> Callable[[Sequence[xla.Buffer]], Any]:
+        """A function that runs the program on a list of buffers, and returns what finish makes of those of its results.
+
+        It neither looks at the buffers' types nor deletes donated arguments.
+        """
+        return xla.runner(self.executable, self._handlers, finish)
 
     def _check(self, arrays: Sequence[Array]) -> None:
         types = ", ".join(aval.short() for aval in self.in_avals)

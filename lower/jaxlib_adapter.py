@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jaxlib
 import numpy as np
@@ -30,6 +30,7 @@ Buffer = Any  # jaxlib's array: private, final and without a dtype, so nothing o
 Executable = Any
 Device = Any
 Handler = Any
+Result = TypeVar("Result")
 FlagValue = bool | int | float | str
 
 JAXLIB_VERSION: str = jaxlib.__version__
@@ -460,21 +461,26 @@ def _handler(aval: AbstractValue, device: int) -> Handler:
 
 
 def result_handlers(avals: Iterable[AbstractValue], device: int = 0) -> list[Handler]:
-    """What execute() needs to make the buffers of results of these types. Made once, used at every run."""
+    """What runner() needs to make the buffers of results of these types. Made once, used at every run."""
     return [_handler(aval, device) for aval in avals]
 
 
-def execute(executable: Executable, handlers: Sequence[Handler], buffers: Sequence[Buffer]) -> list[Buffer]:
-    """Run a program on buffers, and return the buffers of its results.
+def runner(executable: Executable, handlers: Sequence[Handler], finish: Callable[[list[Buffer]], Result] = list,
+           ) -> Callable[[Sequence[Buffer]], Result]:
+    """A function that runs a program on a list of buffers, and returns what `finish` makes of those of the results.
 
-    Raises:
-        DeletedArrayError: an argument was deleted or donated before.
-        XlaError: the arguments do not fit, or the program failed.
+    It raises DeletedArrayError when an argument was deleted or donated before, and XlaError when the arguments do not
+    fit or the program fails.
     """
-    try:
-        return executable.execute_sharded(buffers).consume_with_handlers(handlers)
-    except _jax.JaxRuntimeError as error:
-        raise _run_error(error, buffers) from error
+    execute = executable.execute_sharded  # bound once, since every call of a compiled function passes here
+
+    def run(buffers: Sequence[Buffer]) -> Result:
+        try:
+            return finish(execute(buffers).consume_with_handlers(handlers))
+        except _jax.JaxRuntimeError as error:
+            raise _run_error(error, buffers) from error
+
+    return run
 
 
 def _run_error(error: Exception, buffers: Sequence[Buffer]) -> BaseException:

@@ -47,7 +47,7 @@ def run_xla(jaxpr: Jaxpr, operands: Sequence[np.ndarray],
             tier: xla.CompileTier = xla.CompileTier.FAST) -> list[np.ndarray]:
     module = lower(jaxpr)
     executable = xla.compile(module.text, xla.CompileOptions(tier), module.host_callbacks)
-    buffers = xla.execute(executable, xla.result_handlers(jaxpr.out_avals), [xla.put(x) for x in operands])
+    buffers = xla.runner(executable, xla.result_handlers(jaxpr.out_avals))([xla.put(x) for x in operands])
     return [xla.host(b, a.shape, a.dtype) for b, a in zip(buffers, jaxpr.out_avals, strict=True)]
 
 

@@ -21,7 +21,7 @@ SPECIAL = {
 def run_constants(arrays):
     jaxpr = Jaxpr([], [], [Literal(x) for x in arrays])
     executable = xla.compile(lower(jaxpr).text, xla.FAST_OPTIONS)
-    buffers = xla.execute(executable, xla.result_handlers(jaxpr.out_avals), [])
+    buffers = xla.runner(executable, xla.result_handlers(jaxpr.out_avals))([])
     return [xla.host(b, a.shape, a.dtype) for b, a in zip(buffers, jaxpr.out_avals, strict=True)]
 
 

@@ -42,7 +42,7 @@ def get(cache, program, key="key", options=xla.FAST_OPTIONS):
 
 
 def twice(executable):
-    [result] = xla.execute(executable, xla.result_handlers([F2]), [xla.put(np.array([1, 2], np.float32))])
+    [result] = xla.runner(executable, xla.result_handlers([F2]))([xla.put(np.array([1, 2], np.float32))])
     return xla.host(result, (2,), F2.dtype).tolist()
 
 

@@ -33,7 +33,7 @@ def dtype_named(name):
 def run(text, avals, *arrays, options=xla.DEFAULT_OPTIONS):
     executable = xla.compile(text, options)
     buffers = [xla.put(array, options.device) for array in arrays]
-    results = xla.execute(executable, xla.result_handlers(avals, options.device), buffers)
+    results = xla.runner(executable, xla.result_handlers(avals, options.device))(buffers)
     return [xla.host(buffer, aval.shape, aval.dtype) for buffer, aval in zip(results, avals, strict=True)]
 
 
@@ -112,7 +112,7 @@ def test_donating_never_changes_what_numpy_sees(name, mlir):
     aliased, copied = xla.put(owned, may_alias=True), xla.put(owned)
     view = xla.host(copied, (1024,), dtype)
     for buffer in (aliased, copied):
-        xla.execute(executable, handlers, [buffer])
+        xla.runner(executable, handlers)([buffer])
     assert owned.tobytes() == view.tobytes() == before
 
 
@@ -120,7 +120,7 @@ def test_running_a_deleted_buffer_says_which():
     executable, buffer = xla.compile(SIN), xla.put(ARGUMENT)
     xla.delete(buffer)
     with pytest.raises(xla.DeletedArrayError, match="argument 0"):
-        xla.execute(executable, xla.result_handlers([F4]), [buffer])
+        xla.runner(executable, xla.result_handlers([F4]))([buffer])
 
 
 @pytest.mark.parametrize("options", [xla.DEFAULT_OPTIONS, xla.OPERATION_OPTIONS, xla.FAST_OPTIONS])
@@ -132,14 +132,14 @@ def test_a_program_runs(options):
 def test_wrong_arguments_are_errors():
     executable, handlers = xla.compile(SIN), xla.result_handlers([F4])
     with pytest.raises(xla.XlaError, match="expected 1"):
-        xla.execute(executable, handlers, [xla.put(ARGUMENT)] * 2)
+        xla.runner(executable, handlers)([xla.put(ARGUMENT)] * 2)
     with pytest.raises(xla.XlaError, match="size"):
-        xla.execute(executable, handlers, [xla.put(ARGUMENT.astype(np.float64))])
+        xla.runner(executable, handlers)([xla.put(ARGUMENT.astype(np.float64))])
 
 
 def test_programs_without_arguments_or_results():
     nothing = xla.compile("func.func @main(%a: tensor<4xf32>) { return }")
-    assert list(xla.execute(nothing, [], [xla.put(ARGUMENT)])) == []
+    assert list(xla.runner(nothing, [])([xla.put(ARGUMENT)])) == []
     text = "func.func @main() -> tensor<i32> { %0 = stablehlo.constant dense<7> : tensor<i32> return %0 : tensor<i32> }"
     assert run(text, [shaped_array((), np.dtype(np.int32))])[0] == 7
 
@@ -147,7 +147,7 @@ def test_programs_without_arguments_or_results():
 def test_donated_memory_is_reused():
     text = SIN.replace("tensor<4xf32>)", "tensor<4xf32> {jax.buffer_donor = true})")
     buffer = xla.put(ARGUMENT)
-    [result] = xla.execute(xla.compile(text), xla.result_handlers([F4]), [buffer])
+    [result] = xla.runner(xla.compile(text), xla.result_handlers([F4]))([buffer])
     assert xla.is_deleted(buffer)
     np.testing.assert_allclose(xla.host(result, (4,), F4.dtype), np.sin(ARGUMENT), rtol=1e-6)
 
@@ -198,7 +198,7 @@ def test_host_callbacks():
         return ()
 
     executable = xla.compile(text, host_callbacks=[lambda x: (x * 2,), note])
-    [result] = xla.execute(executable, xla.result_handlers([F4]), [xla.put(ARGUMENT)])
+    [result] = xla.runner(executable, xla.result_handlers([F4]))([xla.put(ARGUMENT)])
     assert xla.host(result, (4,), F4.dtype).tolist() == seen[0].tolist() == [0, 2, 4, 6]
 
 
@@ -209,12 +209,12 @@ def test_the_error_of_a_callback_reaches_the_caller_of_a_program_without_results
     text = f"func.func @main(%a: tensor<4xf32>) {{ {CALL.format('%a', 0, '()')} return }}"
     executable = xla.compile(text, host_callbacks=[fail])
     with pytest.raises(xla.XlaError, match="too many cooks"):
-        xla.execute(executable, [], [xla.put(ARGUMENT)])
+        xla.runner(executable, [])([xla.put(ARGUMENT)])
 
 
 def test_executables_can_be_kept():
     executable = xla.deserialize(xla.serialize(xla.compile(SIN)))
-    [result] = xla.execute(executable, xla.result_handlers([F4]), [xla.put(ARGUMENT)])
+    [result] = xla.runner(executable, xla.result_handlers([F4]))([xla.put(ARGUMENT)])
     np.testing.assert_allclose(xla.host(result, (4,), F4.dtype), np.sin(ARGUMENT), rtol=1e-6)
     with pytest.raises(xla.XlaError, match="cannot load"):
         xla.deserialize(b"nonsense")
@@ -281,7 +281,7 @@ def test_several_devices():
         text = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }"
         aval = shaped_array((4,), np.dtype("float32"))
         executable = xla.compile(text, xla.CompileOptions(device=1))
-        [result] = xla.execute(executable, xla.result_handlers([aval], 1), [xla.put(np.ones(4, "float32"), second)])
+        [result] = xla.runner(executable, xla.result_handlers([aval], 1))([xla.put(np.ones(4, "float32"), second)])
         assert xla.device_of(result) == second
         made = array.from_buffer(result, aval)
         assert made.devices() == {second} and made.value().tolist() == [1, 1, 1, 1]
@@ -319,7 +319,7 @@ def test_jax_is_never_imported(tmp_path):
             kind = "tensor<4x" + dict(float32="f32", bfloat16="bf16", int4="i4")[dtype] + ">"
             text = f"func.func @main(%a: {{kind}}) -> {{kind}} {{{{ return %a : {{kind}} }}}}"
             executable = xla.compile(text)
-            [result] = xla.execute(executable, xla.result_handlers([aval]), [made.buffer()])
+            [result] = xla.runner(executable, xla.result_handlers([aval]))([made.buffer()])
             for one in (made, array.from_buffer(result, aval)):
                 if dtype != "int4":
                     one.unsafe_buffer_pointer(), one.__dlpack__()

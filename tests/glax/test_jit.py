@@ -1,0 +1,208 @@
+"""Calls of compiled functions: what finds their executables, and what must not."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+import numpy as np
+import pytest
+
+import glax
+import glax.numpy as gnp
+from glax.ir.config import config, overrides
+from glax.ir.staging import open_builders
+
+
+def counted(f):
+    """jit of f, and the list of how often f was staged."""
+    stagings = []
+
+    def recording(*args, **kwargs):
+        stagings.append(None)
+        return f(*args, **kwargs)
+
+    return glax.jit(recording), stagings
+
+
+def arrays():
+    yield gnp.arange(3.)
+    yield gnp.arange(3)
+    yield np.arange(3)
+    yield np.arange(3, dtype=np.float32)
+    yield np.arange(3, dtype=np.float64)
+    yield gnp.ones((3, 1))
+    yield gnp.asarray(2.)
+    yield glax.lax.full_like(gnp.asarray(1.), 2.)
+    yield 2.
+    yield 2
+    yield True
+    yield 1 + 2j
+
+
+FORMS = {
+    "positional": lambda f, x, y: f(x, y),
+    "by name": lambda f, x, y: f(x, y=y),
+    "in a tuple": lambda f, x, y: f((x, y)),
+    "in a dict": lambda f, x, y: f({"b": y, "a": x}),
+    "one alone": lambda f, x, y: f(x),
+    "none": lambda f, x, y: f(),
+}
+
+
+def total(*args, **kwargs):
+    leaves = glax.tree.leaves((args, kwargs))
+    return {"sum": sum((k + 1) * gnp.sum(x) for k, x in enumerate(leaves)), "count": len(leaves)}
+
+
+def described(tree):
+    leaves, structure = glax.tree.flatten(tree)
+    return structure, [(np.asarray(x).tolist(), x.shape, x.dtype, x.weak_type) for x in map(gnp.asarray, leaves)]
+
+
+@pytest.mark.parametrize("x64", [False, True])
+def test_calls_of_all_kinds_are_told_apart(x64):
+    """One function, called twice in turn with every pair of arguments in every form, gives what a fresh one gives."""
+    compiled, stagings = counted(total)
+    pairs = [(x, y) for x in arrays() for y in arrays()][::5]
+    with glax.enable_x64(x64):
+        staged = []
+        for _ in range(2):
+            for x, y in pairs:
+                for form in FORMS.values():
+                    assert described(form(compiled, x, y)) == described(form(glax.jit(total), x, y))
+            staged.append(len(stagings))
+    assert staged[0] == staged[1], "the second round staged again"
+
+
+def test_settings_of_a_moment_are_heeded():
+    compiled, stagings = counted(lambda x: x * 2.)
+    x = np.arange(3.)
+    assert compiled(x).dtype == compiled(x).dtype == np.float32
+    with glax.enable_x64():
+        assert compiled(x).dtype == compiled(x).dtype == np.float64
+        with glax.enable_x64(False):
+            assert compiled(x).dtype == np.float32
+    assert compiled(x).dtype == np.float32
+    assert len(stagings) == 2
+    with glax.disable_jit():
+        compiled(x)
+    assert len(stagings) == 3
+    with config.override(debug_nans=True), pytest.raises(FloatingPointError):
+        compiled(np.array([np.nan, 1., 2.]))
+    with config.override(default_matmul_precision="highest"):
+        compiled(x)
+    assert len(stagings) == 4
+    config.update("debug_nans", True)
+    try:
+        with glax.enable_x64(), pytest.raises(FloatingPointError):
+            compiled(np.array([np.nan, 1., 2.]))
+    finally:
+        config.update("debug_nans", False)
+
+
+def test_calls_inside_a_staged_function_are_recorded():
+    compiled, x = glax.jit(gnp.sin), gnp.arange(3.)
+    compiled(x)
+    jaxpr = glax.make_jaxpr(lambda y: compiled(x) + compiled(y))(x)
+    assert [eqn.op.name for eqn in jaxpr.eqns] == ["jit", "jit", "add"]
+    assert not open_builders
+
+
+def test_other_threads_stage_and_override_apart():
+    """While one thread stages, and another holds a setting, this one runs as if they were not there."""
+    compiled, x = glax.jit(lambda x: x + 1), np.arange(3.)
+    compiled(x)
+    arrived, released = threading.Barrier(3), threading.Event()
+    seen = {}
+
+    def staging():
+        def body(y):
+            arrived.wait()
+            released.wait()
+            return compiled(x) + y
+
+        seen["staged"] = [eqn.op.name for eqn in glax.make_jaxpr(body)(1.).eqns]
+
+    def overriding():
+        with glax.enable_x64():
+            arrived.wait()
+            released.wait()
+            seen["dtype"] = compiled(x).dtype
+
+    threads = [threading.Thread(target=f) for f in (staging, overriding)]
+    for thread in threads:
+        thread.start()
+    arrived.wait()
+    try:
+        assert open_builders and overrides
+        assert np.asarray(compiled(x)).tolist() == [1., 2., 3.]
+        assert compiled(x).dtype == np.float32
+    finally:
+        released.set()
+        for thread in threads:
+            thread.join()
+    assert seen == {"staged": ["jit", "add"], "dtype": np.float64}
+    assert not open_builders and not overrides
+
+
+def test_failures_leave_nothing_open():
+    def fails(x):
+        raise KeyError("of the user")
+
+    for call in (glax.jit(fails), glax.make_jaxpr(glax.jit(fails)), glax.grad(lambda x: glax.jit(fails)(x))):
+        for _ in range(2):
+            with pytest.raises(KeyError, match="of the user"):
+                call(1.)
+    with pytest.raises(KeyError), config.override(debug_nans=True):
+        raise KeyError
+    assert not open_builders and not overrides
+
+
+def test_deleted_arrays_are_refused_in_every_form():
+    compiled = glax.jit(total)
+    for name, form in FORMS.items():
+        x, y = gnp.arange(3.), gnp.arange(3.)
+        form(compiled, x, y)
+        x.delete()
+        if name != "none":
+            for _ in range(2):
+                with pytest.raises(RuntimeError, match="deleted"):
+                    form(compiled, x, y)
+
+
+def test_a_cleared_cache_is_filled_again():
+    compiled, stagings = counted(lambda tree: tree["x"] + tree["y"])
+    arguments = {"x": gnp.arange(3.), "y": np.ones(3, np.float32)}
+    for _ in range(3):
+        assert np.asarray(compiled(arguments)).tolist() == [1., 2., 3.]
+    assert len(stagings) == 1
+    compiled.clear_cache()
+    for _ in range(3):
+        assert np.asarray(compiled(arguments)).tolist() == [1., 2., 3.]
+    assert len(stagings) == 2
+
+
+def test_captured_values_come_before_arguments():
+    captured = gnp.arange(3.)
+    compiled = glax.jit(lambda x: (captured * x, {"sum": captured.sum()}))
+    for _ in range(3):
+        product, rest = compiled(gnp.full(3, 2.))
+        assert np.asarray(product).tolist() == [0., 2., 4.]
+        assert float(rest["sum"]) == 3.
+
+
+def test_what_a_function_captured_is_given_up_with_it():
+    """Nothing of a compiled function keeps itself alive by a cycle."""
+    def used_once():
+        captured = gnp.arange(3.)
+        glax.jit(lambda x: {"product": x * captured})(captured)
+        return weakref.ref(captured)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert used_once()() is None
+    finally:
+        gc.enable()
