@@ -32,7 +32,7 @@ from .ir import (
     shaped_array,
 )
 from .ir import ops as o
-from .ir.config import config
+from .ir.config import Config, config, overrides
 from .ir.operation import require_operand_count
 from .ir.staging import require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
@@ -106,20 +106,29 @@ def raise_leaked(tracer: Tracer) -> None:
 
 def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
     """Run one operation on values: an Array, or a list of them where the operation has multiple results."""
-    arrays = [x if type(x) is Array else asarray(x) for x in operands]
     # Types are found by identity, which a plan's own keep from being used again.
-    key = (op, *[id(x.aval) for x in arrays])
-    plan = _PLANS.get(key)
+    key: list[Any] = [op]
+    arrays, values, on_host = [], [], True
+    for x in operands:
+        if type(x) is not Array:
+            x = asarray(x)
+        arrays.append(x)
+        key.append(id(x.aval))
+        value = x._value
+        values.append(value)
+        if value is None:
+            on_host = False
+    plan = _PLANS.get(tuple(key))
     if plan is None:
-        plan = _make_plan(op, key, [x.aval for x in arrays])
+        plan = _make_plan(op, tuple(key), [x.aval for x in arrays])
     if plan.compiled is not None:
         results = plan.compiled(arrays)
         out = results if op.multiple_results else results[0]
     else:
-        values = quietly(plan.rule, op, *[x._value if x._value is not None else x.value() for x in arrays])
+        values = quietly(plan.rule, op, *(values if on_host else [x.value() for x in arrays]))
         out = (list(map(from_numpy_owned, values, plan.out_avals)) if op.multiple_results
                else from_numpy_owned(values, plan.out_avals))
-    if config.slow_path:
+    if (config if overrides else Config).slow_path:
         require_good_operation_results(op, arrays, out)
     return out
 

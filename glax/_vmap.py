@@ -53,8 +53,7 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
                              f"arguments")
         leaves, in_tree = tree.flatten((args, kwargs))
         avals = leaf_avals(what, (args, kwargs), leaves, CALL)
-        args_tree = tree.flatten(args)[1]
-        given = tree.flatten_axes(f"{what}: in_axes", args_tree, in_axes)
+        given = tree.flatten_axes(f"{what}: in_axes", in_tree.children()[0], in_axes)
         given = given + [0] * (len(leaves) - len(given))
         dims = [None if d is None else _resolved(what, (args, kwargs), i, d, avals[i]) for i, d in enumerate(given)]
         size = _axis_size(what, (args, kwargs), avals, dims, axis_size)
@@ -69,6 +68,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
 
 
 def _require_axes(what: str, name: str, axes: Any) -> None:
+    if type(axes) is int:
+        return
     for path, d in tree.flatten_with_path(axes)[0]:
         if not isinstance(d, int) or isinstance(d, bool):
             raise TypeError(f"{what}: {name}{tree.keystr(path)} must be an int or None, got {d!r}")

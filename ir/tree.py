@@ -252,6 +252,8 @@ def flatten_axes(name: str, treedef: PyTreeDef, axis_tree: Any) -> list[Any]:
     >>> tree.flatten_axes("in_axes", treedef, (0, None))
     [0, None, None]
     """
+    if type(axis_tree) is int or axis_tree is None:
+        return [axis_tree] * treedef.num_leaves
     entries, prefix = fast_flatten(axis_tree, _is_none)
     out: list[Any] = []
     if _broadcast(prefix, treedef, iter(entries), out):
