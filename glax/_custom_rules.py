@@ -159,8 +159,7 @@ def stage_flat(flat: Callable[..., tuple[Sequence[Any], Any]], avals: Sequence[S
     builder.known = known
     with building(builder):
         results, out = flat(*[builder.add_input(a) for a in avals])
-        jaxpr, captured = builder.close(results)
-    return Program(jaxpr, captured, out, bool(builder.answers))
+        return Program(*builder.close(results), out, bool(builder.answers))
 
 
 def not_known(aval: ShapedArray) -> Tracer:

@@ -226,10 +226,9 @@ class Builder:
         return jaxpr
 
     def finish(self) -> None:
-        """End the recording, and let go of the tracers and values that it kept, which may keep the builder in turn."""
+        """End the recording, and let go of the tracers of captured values, which keep the builder in turn."""
         self.open = False
         self.capture_keys = {}
-        self.known, self.answers = None, {}
 
 
 def require_open(tracer: Tracer, builder: Builder | None) -> None:
