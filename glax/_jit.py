@@ -7,10 +7,9 @@ from functools import update_wrapper
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
 from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
 from ._inspect import shape_of
+from ._known_calls import Known, find, remember
 from ._nan_checks import run_checked
 from ._static import (
     as_tuple,
@@ -25,42 +24,7 @@ from .ir import Tracer, aval_of, bind, current_builder, tree
 from .ir import ops as o
 from .ir.config import Config, config, overrides
 from .ir.staging import current, open_builders
-from .lower import Array
 from .stages import Lowered, StagedCall, Traced
-
-
-def _find(known: dict[Any, Any], arrays: Sequence[Any]) -> tuple[StagedCall | None, list[Any]]:
-    """The entry for arrays of these types, None where none is known, and the buffers of those that are no ndarrays.
-
-    Each array's type leads from one dictionary to the next, and None leads to the entry.
-    """
-    buffers: list[Any] = []
-    try:
-        for x in arrays:
-            kind = type(x)
-            if kind is Array:
-                known = known[id(x.aval)]
-                buffer = x._buffer
-                buffers.append(x.buffer() if buffer is None else buffer)
-            elif kind is np.ndarray:
-                known = known[x.shape, x.dtype]
-            else:
-                return None, buffers
-        return known[None], buffers
-    except KeyError:
-        return None, buffers
-
-
-def _remember(known: dict[Any, Any], arrays: Sequence[Any], entry: StagedCall) -> None:
-    """Let _find find the entry for arrays of the types of these."""
-    for x, v in zip(arrays, entry.jaxpr.in_binders[len(entry.captured):]):
-        if type(x) is Array and x.aval is v.aval:
-            known = known.setdefault(id(x.aval), {})
-        elif type(x) is np.ndarray and x.dtype == v.aval.dtype:
-            known = known.setdefault((x.shape, x.dtype), {})
-        else:
-            return
-    known[None] = entry
 
 
 class JitFunction:
@@ -82,50 +46,73 @@ class JitFunction:
                                                                donate_argnames)
         self._plain = not (self._static_argnums or self._static_argnames or self._donate_argnums
                            or self._donate_argnames)
+        self._has_static = bool(self._static_argnums or self._static_argnames)
         self._entries: dict[tuple, StagedCall] = {}
-        # What _find looks in: by enable_x64, for positional arrays; by it and their tree, for other arguments.
-        self._known: dict[Any, dict[Any, Any]] = {False: {}, True: {}}
+        self._splits: dict[int, tuple[tuple, tuple]] = {}
+        # By enable_x64. In it what is static, and the tree of arguments that are not all arrays and numbers, lead on.
+        self._known: dict[bool, Known] = {False: {}, True: {}}
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        # The common call, of arrays, finds its executable without looking into trees.
         settings = config if overrides else Config
-        if kwargs or (open_builders and current.builder is not None) or settings.slow_path:
+        if settings.slow_path or (open_builders and current.builder is not None):
             return self._call(args, kwargs)
-        entry, buffers = _find(self._known[settings.enable_x64], args)
-        if entry is None:
-            return self._call(args, kwargs)
-        return entry.run_buffers(buffers) if len(buffers) == len(args) else entry.run(args)
+        known, arguments, named = self._known[settings.enable_x64], args, kwargs
+        if self._has_static:
+            known, arguments, named = self._without_static(known, args, kwargs)
+        if not named:
+            # The common call, of arrays and numbers, finds its executable without looking into trees.
+            run, given = find(known, arguments)
+            if run is not None:
+                return run(given)
+        leaves, in_tree = tree.fast_flatten((arguments, named), None)
+        of_tree = known.setdefault((in_tree,), {})
+        run, given = find(of_tree, leaves)
+        if run is not None:
+            return run(given)
+        entry, _ = self._entry(args, kwargs)
+        entry.compile()
+        remember(of_tree, leaves, entry)
+        if not named:
+            remember(known, arguments, entry)
+        return entry.run(leaves)
+
+    def _without_static(self, known: Known, args: tuple, kwargs: dict[str, Any]) -> tuple[Known, tuple, dict]:
+        """What is known of calls with the same static arguments, and the other arguments."""
+        count = len(args)
+        split = self._splits.get(count)
+        if split is None:
+            positions = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
+            split = self._splits[count] = positions, tuple(i for i in range(count) if i not in positions)
+        positions, others = split
+        static: list[Any] = [count]
+        for i in positions:
+            x = args[i]
+            static += type(x), x
+        if kwargs:
+            for name in sorted(kwargs.keys() & self._static_argnames):
+                static += name, type(kwargs[name]), kwargs[name]
+            kwargs = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
+        try:
+            known = known.setdefault(tuple(static), {})
+        except TypeError:  # one cannot be hashed, which staging will say
+            known = {}
+        return known, tuple([args[i] for i in others]), kwargs
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """A call within what is being staged, or under settings that change how programs are staged or run."""
         if config.disable_jit:
             return self._fun(*args, **kwargs)
-        builder = current_builder()
-        if builder is None and self._plain and not config.slow_path:
-            return self._call_plain(args, kwargs)
         entry, leaves = self._entry(args, kwargs)
+        builder = current_builder()
         if builder is None:
             entry.compile()
-            return run_checked(entry, leaves) if config.slow_path else entry.run(leaves)
+            return run_checked(entry, leaves)
         operands = [*entry.captured, *leaves]
         if self._inline:
             return tree.unflatten(entry.out_tree, builder.splice(entry.jaxpr, operands))
         op = o.Jit(entry.jaxpr, entry.donated, False, self._name)
         return tree.unflatten(entry.out_tree, bind(op, *operands))
-
-    def _call_plain(self, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """A call without static or donated arguments, that runs now."""
-        leaves, in_tree = tree.fast_flatten((args, kwargs), None)
-        known = self._known.setdefault((config.enable_x64, in_tree), {})
-        entry, buffers = _find(known, leaves)
-        if entry is not None:
-            return entry.run_buffers(buffers) if len(buffers) == len(leaves) else entry.run(leaves)
-        entry, _ = self._entry(args, kwargs)
-        entry.compile()
-        _remember(known, leaves, entry)
-        if not kwargs and len(args) == len(leaves):
-            _remember(self._known[config.enable_x64], args, entry)
-        return entry.run(leaves)
 
     def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
                ) -> tuple[StagedCall, list[Any]]:

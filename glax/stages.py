@@ -10,7 +10,7 @@ import numpy as np
 from ._calls import CALL, Staged, leaf_avals
 from ._inspect import shape_of
 from ._running import asarray
-from .ir import ClosedJaxpr, tree
+from .ir import ClosedJaxpr, literal_of, tree
 from .ir.tree import PyTreeDef
 from .lower import Array, CompiledProgram, InputMemory, compile_program, from_buffer, lower
 from .lower import jaxlib_adapter as xla
@@ -53,14 +53,16 @@ class StagedCall:
         for x, memory in zip(leaves, self.memories):
             if type(x) is Array:
                 buffers.append(x._buffer if x._buffer is not None else x.buffer())
+                continue
+            literal = None if type(x) is np.ndarray else literal_of(x)
+            host = x if literal is None else literal.value
+            slot = memory.take(host) if type(host) is np.ndarray else None
+            if slot is not None:
+                buffers.append(slot[0])
+                borrowed.append((memory.free, slot))
             elif type(x) is np.ndarray and x.dtype == memory.aval.dtype:
-                slot = memory.take(x)
-                if slot is None:
-                    # XLA may use the caller's memory: the program is done, and its results have their own, on return.
-                    buffers.append(_put(x, may_alias=True, aval=memory.aval))
-                else:
-                    buffers.append(slot[0])
-                    borrowed.append((memory.free, slot))
+                # XLA may use the caller's memory: the program is done, and its results have their own, on return.
+                buffers.append(_put(x, may_alias=True, aval=memory.aval))
             else:
                 buffers.append(asarray(x).buffer())
         output = self.run_buffers(buffers)

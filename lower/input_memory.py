@@ -51,7 +51,7 @@ class InputMemory:
         self.usable = 0 < aval.size * aval.dtype.itemsize <= LARGEST
 
     def take(self, values: np.ndarray) -> Slot | None:
-        """A slot that holds values of the argument's type, to be put back into ``free`` after the run.
+        """A slot that holds values, as the argument's dtype, to be put back into ``free`` after the run.
 
         None where XLA does not read host memory as it is: the argument is large or empty, or of a dtype that is packed.
         """
@@ -63,7 +63,11 @@ class InputMemory:
             slot = self._new()
             if slot is None:
                 return None
-        slot[1][...] = values
+        if values.dtype == self.aval.dtype:
+            slot[1][...] = values
+        else:
+            with np.errstate(all="ignore"):
+                slot[1][...] = values
         return slot
 
     def _new(self) -> Slot | None:

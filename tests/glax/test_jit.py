@@ -32,13 +32,26 @@ def arrays():
     yield np.arange(3)
     yield np.arange(3, dtype=np.float32)
     yield np.arange(3, dtype=np.float64)
+    yield np.array([1e300, -1.5])
+    yield np.array([2**40, 1])
     yield gnp.ones((3, 1))
     yield gnp.asarray(2.)
     yield glax.lax.full_like(gnp.asarray(1.), 2.)
+    yield np.arange(6, dtype=">f4")[::-2]
+    yield np.float32(2.)
+    yield np.float64(2.)
+    yield np.int64(2)
+    yield np.asarray(2.)
     yield 2.
+    yield -0.
+    yield 1e300
     yield 2
+    yield -2**31
+    yield 2**31
     yield True
     yield 1 + 2j
+    yield None
+    yield ()
 
 
 FORMS = {
@@ -61,19 +74,68 @@ def described(tree):
     return structure, [(np.asarray(x).tolist(), x.shape, x.dtype, x.weak_type) for x in map(gnp.asarray, leaves)]
 
 
+def outcome(form, f, x, y):
+    """What a call gives, or the error that it raises."""
+    try:
+        return described(form(f, x, y))
+    except (OverflowError, TypeError) as error:
+        return type(error), str(error).replace("of recording", "of total")
+
+
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("x64", [False, True])
 def test_calls_of_all_kinds_are_told_apart(x64):
-    """One function, called twice in turn with every pair of arguments in every form, gives what a fresh one gives."""
+    """One function, called twice in turn with pairs of arguments in every form, gives what a fresh one gives."""
     compiled, stagings = counted(total)
-    pairs = [(x, y) for x in arrays() for y in arrays()][::5]
+    kinds = list(arrays())
+    pairs = [*zip(kinds, kinds[1:]), *zip(kinds, kinds[7:]), *zip(kinds[7:], kinds)]
     with glax.enable_x64(x64):
         staged = []
         for _ in range(2):
             for x, y in pairs:
                 for form in FORMS.values():
-                    assert described(form(compiled, x, y)) == described(form(glax.jit(total), x, y))
+                    assert outcome(form, compiled, x, y) == outcome(form, glax.jit(total), x, y)
             staged.append(len(stagings))
     assert staged[0] == staged[1], "the second round staged again"
+
+
+def test_static_arguments_are_told_apart_by_type_and_value():
+    seen = []
+
+    def f(kind, x, scale=1, *, name="a"):
+        seen.append((kind, scale, name))
+        return {"y": x * scale, kind: x}
+
+    compiled = glax.jit(f, static_argnums=(0, 2), static_argnames=("name", "scale"))
+    x = np.arange(3., dtype=np.float32)
+    calls = [(("k", x), {}), (("k", x, 1), {}), (("k", x, True), {}), (("k", x, 1.), {}), (("other", x, 2), {}),
+             (("k", x), {"scale": 2}), (("k", x), {"name": "b"}), (("k",), {"x": x}), (("k", [x][0], 1), {"name": "a"})]
+    for _ in range(3):
+        for args, kwargs in calls:
+            result = compiled(*args, **kwargs)
+            expected = f(*args, **kwargs)
+            assert described(result) == described(glax.tree.map(gnp.asarray, expected))
+    del seen[:]
+    for args, kwargs in calls:
+        compiled(*args, **kwargs)
+    assert not seen
+    for _ in range(2):
+        with pytest.raises(glax.errors.NonHashableStaticError, match="at position 0"):
+            compiled([], x)
+
+
+def test_donated_arguments_are_deleted_at_every_call():
+    compiled = glax.jit(lambda x, y: x + y, donate_argnums=0)
+    y = gnp.ones(3)
+    for _ in range(3):
+        x = gnp.arange(3.)
+        assert np.asarray(compiled(x, y)).tolist() == [1., 2., 3.]
+        assert x.is_deleted() and not y.is_deleted()
+        host = np.arange(3, dtype=np.float32)
+        assert np.asarray(compiled(host, y)).tolist() == [1., 2., 3.]
+        assert host.tolist() == [0., 1., 2.]
+        with pytest.raises(RuntimeError, match="deleted"):
+            compiled(x, y)
 
 
 def test_settings_of_a_moment_are_heeded():
