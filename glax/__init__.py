@@ -49,6 +49,7 @@ from ._values import (
     devices,
     disable_jit,
     effects_barrier,
+    ensure_compile_time_eval,
     live_arrays,
     local_device_count,
     local_devices,
@@ -67,12 +68,12 @@ __all__ = [
     "Array", "ShapeDtypeStruct", "ad_checkpoint", "block_until_ready", "checkpoint", "checkpoint_policies",
     "clear_caches", "closure_convert", "config", "core", "custom_batching", "custom_derivatives", "custom_gradient",
     "custom_jvp", "custom_vjp", "debug", "debug_infs", "debug_nans", "default_backend", "default_matmul_precision",
-    "device_count", "device_get", "device_put", "devices", "disable_jit", "effects_barrier", "enable_x64", "errors",
-    "eval_shape", "experimental", "extend", "flatten_util", "float0", "grad", "hessian", "interp", "ir", "jacfwd",
-    "jacobian", "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "live_arrays", "local_device_count",
-    "local_devices", "lower", "make_jaxpr", "nn", "numpy", "numpy_dtype_promotion", "ops", "pure_callback",
-    "random", "remat", "rewrite", "rules", "scipy", "stages", "testing", "tree", "tree_util", "typeof",
-    "value_and_grad", "vjp", "vmap",
+    "device_count", "device_get", "device_put", "devices", "disable_jit", "effects_barrier", "enable_x64",
+    "ensure_compile_time_eval", "errors", "eval_shape", "experimental", "extend", "flatten_util", "float0", "grad",
+    "hessian", "interp", "ir", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize",
+    "live_arrays", "local_device_count", "local_devices", "lower", "make_jaxpr", "nn", "numpy",
+    "numpy_dtype_promotion", "ops", "pure_callback", "random", "remat", "rewrite", "rules", "scipy", "stages",
+    "testing", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ._running import asarray, run_program
-from .ir import Jaxpr, aval_of, current_builder, dtypes, is_value, stage, tree
+from .ir import Builder, Jaxpr, aval_of, current_builder, dtypes, is_value, stage, tree
 from .ir.staging import avals_of
 from .ir.tree import PyTreeDef
-from .ir.types import ShapedArray
+from .ir.types import ShapedArray, shaped_array
 
 
 def function_name(f: Callable[..., Any]) -> str:
@@ -27,6 +29,9 @@ def type_of_leaf(x: Any) -> ShapedArray:
         return ShapedArray(x.shape, dtypes.canonicalize(x.dtype), getattr(x, "weak_type", False))
     return aval_of(x)
 
+
+NOT_KNOWN = Builder("what is not known").add_input(shaped_array((), np.dtype(bool)))
+"""Stands for the value of a staged argument, of any type, where others have one."""
 
 CALL = ("args", "kwargs")
 """What errors call the parts of the tree of a call."""

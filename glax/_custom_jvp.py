@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, require_callable
+from ._calls import NOT_KNOWN, function_name, require_callable
 from ._custom_rules import (
     Call,
     Program,
@@ -17,7 +17,6 @@ from ._custom_rules import (
     as_type,
     aval_text,
     fits,
-    not_known,
     require_values,
     resolve_keywords,
     run_now,
@@ -128,7 +127,7 @@ class custom_jvp(WithRules):
             result = self.jvp(*call.static, primals, tree.unflatten(call.tree, tangents))
             return _checked_result(f"the rule {function_name(self.jvp)} of the {call.what}", primal, result), None
 
-        known = [*call.leaves, *map(not_known, moving)]
+        known = [*call.leaves, *[NOT_KNOWN] * len(moving)]
         return [stage_flat(flat, [*call.avals, *moving], f"the derivative rule of the {call.what}", known)]
 
 

@@ -162,11 +162,6 @@ def stage_flat(flat: Callable[..., tuple[Sequence[Any], Any]], avals: Sequence[S
         return Program(*builder.close(results), out, bool(builder.answers))
 
 
-def not_known(aval: ShapedArray) -> Tracer:
-    """In the place of an argument's value where there is none."""
-    return Tracer(Builder("a custom rule"), Var(0, aval), aval)
-
-
 def stage_primal(call: Call) -> Program:
     """Stage the function of a call; ``out`` is the tree of its output."""
     return stage_flat(lambda *xs: require_values(call.what, call.flat(*xs)), call.avals, call.what, call.leaves)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, require_callable
+from ._calls import NOT_KNOWN, function_name, require_callable
 from ._custom_rules import (
     Call,
     Program,
@@ -17,7 +17,6 @@ from ._custom_rules import (
     as_type,
     aval_text,
     fits,
-    not_known,
     require_values,
     resolve_keywords,
     run_now,
@@ -124,7 +123,7 @@ class custom_vjp(WithRules):
                               tree.unflatten(primal.out, _cotangents(primal.jaxpr.out_avals, xs[len(residuals):])))
             return _checked_cotangents(what, call, result), None
 
-        backward = stage_flat(flat, [*residual_avals, *cotangents], what, [*residuals, *map(not_known, cotangents)])
+        backward = stage_flat(flat, [*residual_avals, *cotangents], what, [*residuals, *[NOT_KNOWN] * len(cotangents)])
         return [forward, backward]
 
     def _flat_forward(self, call: Call, primal: Program) -> Callable[..., tuple]:

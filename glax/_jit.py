@@ -22,9 +22,12 @@ from ._static import (
 )
 from .ir import Tracer, aval_of, bind, current_builder, tree
 from .ir import ops as o
-from .ir.config import Config, config, overrides
-from .ir.staging import current, open_builders
+from .ir.config import Config, config, threads_overriding
+from .ir.staging import current, threads_staging
 from .stages import Lowered, StagedCall, Traced
+
+_MOST_ENTRIES = 4096
+"""Kinds of calls that a function keeps what was staged for; of a function that meets more all are forgotten."""
 
 
 class JitFunction:
@@ -44,8 +47,6 @@ class JitFunction:
                                                                static_argnames)
         self._donate_argnums, self._donate_argnames = _options(self._what, "donate", fun, donate_argnums,
                                                                donate_argnames)
-        self._plain = not (self._static_argnums or self._static_argnames or self._donate_argnums
-                           or self._donate_argnames)
         self._has_static = bool(self._static_argnums or self._static_argnames)
         self._entries: dict[tuple, StagedCall] = {}
         self._splits: dict[int, tuple[tuple, tuple]] = {}
@@ -54,8 +55,8 @@ class JitFunction:
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        settings = config if overrides else Config
-        if settings.slow_path or (open_builders and current.builder is not None):
+        settings = config if threads_overriding else Config
+        if settings.slow_path or (threads_staging and current.builder is not None):
             return self._call(args, kwargs)
         known, arguments, named = self._known[settings.enable_x64], args, kwargs
         if self._has_static:
@@ -70,7 +71,7 @@ class JitFunction:
         run, given = find(of_tree, leaves)
         if run is not None:
             return run(given)
-        entry, _ = self._entry(args, kwargs)
+        entry, *_ = self._entry(args, kwargs)
         entry.compile()
         remember(of_tree, leaves, entry)
         if not named:
@@ -103,7 +104,7 @@ class JitFunction:
         """A call within what is being staged, or under settings that change how programs are staged or run."""
         if config.disable_jit:
             return self._fun(*args, **kwargs)
-        entry, leaves = self._entry(args, kwargs)
+        entry, leaves, _ = self._entry(args, kwargs)
         builder = current_builder()
         if builder is None:
             entry.compile()
@@ -115,10 +116,10 @@ class JitFunction:
         return tree.unflatten(entry.out_tree, bind(op, *operands))
 
     def _entry(self, args: tuple, kwargs: dict[str, Any], abstract: bool = False,
-               ) -> tuple[StagedCall, list[Any]]:
-        """The staged function for a call, and the call's arrays."""
-        fun, static = self._fun, ()
-        if not self._plain:
+               ) -> tuple[StagedCall, list[Any], Any]:
+        """The staged function for a call, the call's arrays, and the tree of its arguments but for static ones."""
+        fun, static, count = self._fun, (), len(args)
+        if self._has_static:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
         leaves, in_tree = tree.fast_flatten((args, kwargs), None)
         avals = leaf_avals(self._what, (args, kwargs), leaves, CALL, type_of_leaf if abstract else aval_of)
@@ -127,15 +128,13 @@ class JitFunction:
                *map(id, avals))
         entry = self._entries.get(key)
         if entry is None:
-            entry = self._stage(fun, in_tree, avals, args, kwargs)
+            staged = stage_function(of_leaves(fun, in_tree), avals, self._what)
+            entry = StagedCall(staged, self._donated_leaves(count, args, kwargs), self._name)
             if not any(type(x) is Tracer for x in entry.captured):
+                if len(self._entries) >= _MOST_ENTRIES:
+                    self.clear_cache()
                 self._entries[key] = entry
-        return entry, leaves
-
-    def _stage(self, fun: Callable[..., Any], in_tree: Any, avals: Sequence[Any], args: tuple,
-               kwargs: dict[str, Any]) -> StagedCall:
-        staged = stage_function(of_leaves(fun, in_tree), avals, self._what)
-        return StagedCall(staged, self._donated_leaves(args, kwargs), self._name)
+        return entry, leaves, in_tree
 
     def _separate_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
         positions = resolve_positions(self._what, "static_argnums", self._static_argnums, len(args))
@@ -159,22 +158,27 @@ class JitFunction:
 
         return fun, args, kwargs, tuple(static)
 
-    def _donated_leaves(self, args: tuple, kwargs: dict[str, Any]) -> list[int]:
-        """Positions among a call's arrays of those that are donated; static arguments have been taken out of args."""
+    def _donated_leaves(self, count: int, args: tuple, kwargs: dict[str, Any]) -> list[int]:
+        """Positions among a call's arrays of those that are donated.
+
+        The call had ``count`` positional arguments; static ones have been taken out of args and kwargs.
+        """
         if not self._donate_argnums and not self._donate_argnames:
             return []
-        originals = [i for i in range(len(args) + len(self._static_argnums)) if i not in self._static_argnums]
+        static = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
+        donate = resolve_positions(self._what, "donate_argnums", self._donate_argnums, count)
+        originals = [i for i in range(count) if i not in static]
         donated, position = [], 0
         for original, x in zip(originals, args):
-            count = len(tree.flatten(x)[0])
-            if original in self._donate_argnums:
-                donated.extend(range(position, position + count))
-            position += count
+            leaves = len(tree.flatten(x)[0])
+            if original in donate:
+                donated.extend(range(position, position + leaves))
+            position += leaves
         for name in sorted(kwargs):
-            count = len(tree.flatten(kwargs[name])[0])
+            leaves = len(tree.flatten(kwargs[name])[0])
             if name in self._donate_argnames:
-                donated.extend(range(position, position + count))
-            position += count
+                donated.extend(range(position, position + leaves))
+            position += leaves
         return donated
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -183,12 +187,12 @@ class JitFunction:
 
     def trace(self, *args: Any, **kwargs: Any) -> Traced:
         """The program for arguments, or ShapeDtypeStructs in their places."""
-        entry, _ = self._entry(args, kwargs, abstract=True)
-        return Traced(entry, tree.flatten((args, kwargs))[1] if self._plain else None, self._what)
+        entry, _, in_tree = self._entry(args, kwargs, abstract=True)
+        return Traced(entry, in_tree, self._what)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """The shapes and dtypes of the output for arguments, or ShapeDtypeStructs in their places."""
-        entry, _ = self._entry(args, kwargs, abstract=True)
+        entry, *_ = self._entry(args, kwargs, abstract=True)
         return tree.unflatten(entry.out_tree, [shape_of(a) for a in entry.jaxpr.out_avals])
 
     def clear_cache(self) -> None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ._nan_checks import require_good_operation_results, require_good_program_results
-from .interp import run_jaxpr_with
+from .interp import calls_host, run_jaxpr_with
 from .ir import (
     ClosedJaxpr,
     Jaxpr,
@@ -32,8 +33,9 @@ from .ir import (
     shaped_array,
 )
 from .ir import ops as o
-from .ir.config import Config, config, overrides
+from .ir.config import Config, config, threads_overriding
 from .ir.operation import require_operand_count
+from .ir.ops import HostCall
 from .ir.staging import require_open
 from .lower import Array, CompiledProgram, compile_program, from_numpy, from_numpy_owned
 from .lower.jaxlib_adapter import DEFAULT_OPTIONS, OPERATION_OPTIONS
@@ -121,23 +123,23 @@ def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
     plan = _PLANS.get(tuple(key))
     if plan is None:
         plan = _make_plan(op, tuple(key), [x.aval for x in arrays])
-    if plan.compiled is not None:
-        results = plan.compiled(arrays)
+    if plan.run is not None:
+        results = plan.run(arrays)
         out = results if op.multiple_results else results[0]
     else:
         values = quietly(plan.rule, op, *(values if on_host else [x.value() for x in arrays]))
         out = (list(map(from_numpy_owned, values, plan.out_avals)) if op.multiple_results
                else from_numpy_owned(values, plan.out_avals))
-    if (config if overrides else Config).slow_path:
+    if (config if threads_overriding else Config).slow_path:
         require_good_operation_results(op, arrays, out)
     return out
 
 
 class _Plan(NamedTuple):
-    """How an operation runs on operands of some types: by its rule, or compiled."""
+    """How an operation runs on operands of some types: by its rule on NumPy values, or by a function of Arrays."""
 
     rule: Callable[..., Any] | None
-    compiled: CompiledProgram | None
+    run: Callable[[list[Array]], list[Array]] | None
     out_avals: Any
     in_avals: list[ShapedArray]
 
@@ -153,7 +155,9 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     except TypeError:
         require_operand_count(op, len(in_avals))
         raise
-    if worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
+    if issubclass(kind, HostCall):
+        plan = _Plan(None, partial(_call_host, op, out_avals), out_avals, in_avals)
+    elif worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
         plan = _Plan(None, _compiled_operation(op, tuple(in_avals)), out_avals, in_avals)
     else:
         plan = _Plan(evaluate[kind], None, out_avals, in_avals)
@@ -161,6 +165,11 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
         _PLANS.clear()
     _PLANS[key] = plan
     return plan
+
+
+def _call_host(op: HostCall, out_avals: list[ShapedArray], arrays: list[Array]) -> list[Array]:
+    """Call a Python function, in the user's context and with the user's floating-point warnings."""
+    return list(map(from_numpy_owned, evaluate[type(op)](op, *[x.value() for x in arrays]), out_avals))
 
 
 def worth_compiling(kind: type[Operation], in_avals: Sequence[Any], out_avals: Sequence[Any]) -> bool:
@@ -194,7 +203,10 @@ def run_program(program: Jaxpr | ClosedJaxpr, args: Sequence[Any]) -> list[Array
     jaxpr = program.jaxpr if isinstance(program, ClosedJaxpr) else program
     arrays = [x if type(x) is Array else asarray(x) for x in (*consts, *args)]
     values = [x._value if x._value is not None else x.value() for x in arrays]
-    results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
+    if calls_host(jaxpr):
+        results = run_jaxpr_with(jaxpr, values, _run_around_host)
+    else:
+        results = quietly(run_jaxpr_with, jaxpr, values, _run_values)
     if config.slow_path:
         require_good_program_results(jaxpr, values, results)
     return [from_numpy_owned(x, v.aval) for x, v in zip(results, jaxpr.outs)]
@@ -208,3 +220,11 @@ def _run_values(op: Operation, values: list[Any]) -> Any:
     arrays = [from_numpy_owned(x, shaped_array(x.shape, x.dtype)) for x in values]
     out = run_operation(op, arrays)
     return [x.value() for x in out] if op.multiple_results else out.value()
+
+
+def _run_around_host(op: Operation, values: list[Any]) -> Any:
+    """As _run_values, where Python functions are called, in the user's context: the other operations are quiet."""
+    out = _run_values(op, values)
+    if out is not NotImplemented or isinstance(op, HostCall) or op.has_sub_jaxprs():
+        return out
+    return quietly(evaluate[type(op)], op, *values)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._running import asarray
-from .ir import ShapedArray, aval_of, current_builder, tree
+from .ir import ShapedArray, aval_of, current_builder, not_staging, tree
 from .ir.config import config
 from .lower import Array, executables, from_buffer
 from .lower import jaxlib_adapter as xla
@@ -96,6 +96,21 @@ def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
     3.0
     """
     return config.override(disable_jit=disable)
+
+
+def ensure_compile_time_eval() -> AbstractContextManager[None]:
+    """A context in which operations on values run at once, even inside a function that is being staged.
+
+    >>> import glax, glax.numpy as gnp
+    >>> @glax.jit
+    ... def f(x):
+    ...     with glax.ensure_compile_time_eval():
+    ...         count = int(gnp.arange(4).sum())
+    ...     return gnp.broadcast_to(x, (count,))
+    >>> f(1.).shape
+    (6,)
+    """
+    return not_staging()
 
 
 def effects_barrier() -> None:

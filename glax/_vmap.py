@@ -6,8 +6,19 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from . import rewrite
-from ._calls import CALL, apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
+from ._calls import (
+    CALL,
+    NOT_KNOWN,
+    apply_program,
+    function_name,
+    leaf_avals,
+    of_leaves,
+    require_callable,
+    stage_function,
+)
 from .ir import tree
 from .ir.types import ShapedArray, shaped_array
 
@@ -18,7 +29,8 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
 
     Args:
         fun: a function of arrays, or trees of arrays.
-        in_axes: which axis of the arguments to map over; None for an argument that all calls share. An int serves all
+        in_axes: which axis of the arguments to map over; None for an argument that all calls share, which fun gets as
+            it is, and which may be of any type. An int serves all
             arguments; a tuple has one entry an argument, each an int, None, or a tree of them that is a prefix of
             the argument's tree.
         out_axes: where the axis is put in the outputs: an int, None (for outputs that do not depend on a mapped
@@ -52,16 +64,21 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
             raise ValueError(f"{what}: in_axes has {len(in_axes)} entries, but the call has {len(args)} positional "
                              f"arguments")
         leaves, in_tree = tree.flatten((args, kwargs))
-        avals = leaf_avals(what, (args, kwargs), leaves, CALL)
         given = tree.flatten_axes(f"{what}: in_axes", in_tree.children()[0], in_axes)
         given = given + [0] * (len(leaves) - len(given))
+        # What all calls share is passed as it is, of whatever type, and Python may ask for its value.
+        mapped_leaves = [x for x, d in zip(leaves, given) if d is not None]
+        avals = _mapped_avals(what, (args, kwargs), leaves, given)
         dims = [None if d is None else _resolved(what, (args, kwargs), i, d, avals[i]) for i, d in enumerate(given)]
         size = _axis_size(what, (args, kwargs), avals, dims, axis_size)
 
-        staged = stage_function(of_leaves(fun, in_tree), [_unmapped(a, d) for a, d in zip(avals, dims)], what)
+        inner = [_without_axis(a, d) for a, d in zip(avals, dims) if d is not None]
+        staged = stage_function(_of_mapped(of_leaves(fun, in_tree), leaves, dims), inner, what,
+                                known=[NOT_KNOWN] * len(inner))
         out_dims = _out_dims(what, out_axes, staged)
-        program, _ = _rewritten(what, staged, rewrite.BatchAxis(size, axis_name), dims, out_dims)
-        results = apply_program(program, [*staged.captured, *leaves])
+        in_dims = [d for d in dims if d is not None]
+        program, _ = _rewritten(what, staged, rewrite.BatchAxis(size, axis_name), in_dims, out_dims)
+        results = apply_program(program, [*staged.captured, *mapped_leaves])
         return tree.unflatten(staged.out_tree, results)
 
     return mapped
@@ -94,6 +111,8 @@ def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | 
     if not sizes and axis_size is None:
         raise ValueError(f"{what}: no argument is mapped, so the size of the axis is unknown; give an in_axes that is "
                          f"not None to some argument, or pass axis_size")
+    if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or isinstance(axis_size, bool)):
+        raise TypeError(f"{what}: axis_size must be an int, got {axis_size!r} of type {type(axis_size).__name__}")
     wanted = axis_size if axis_size is not None else next(iter(sizes.values()))
     if any(n != wanted for n in sizes.values()):
         found = "; ".join(f"axis {dims[i]} of {_path(args, i)}, of shape {avals[i].shape}, has {n}"
@@ -103,9 +122,28 @@ def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | 
     return wanted
 
 
-def _unmapped(aval: ShapedArray, dim: int | None) -> ShapedArray:
-    if dim is None:
-        return aval
+def _mapped_avals(what: str, args: Any, leaves: list[Any], given: list[int | None]) -> list[ShapedArray | None]:
+    """The types of the arguments that are mapped, None for others."""
+    if None not in given:
+        return leaf_avals(what, args, leaves, CALL)
+    mapped = [0 if d is None else x for x, d in zip(leaves, given)]
+    avals = leaf_avals(what, tree.unflatten(tree.flatten(args)[1], mapped), mapped, CALL)
+    return [None if d is None else a for a, d in zip(avals, given)]
+
+
+def _of_mapped(flat: Callable[..., Any], leaves: list[Any], dims: list[int | None]) -> Callable[..., Any]:
+    """A function of all leaves as one of those that are mapped."""
+    if None not in dims:
+        return flat
+
+    def of_mapped(*given: Any) -> Any:
+        rest = iter(given)
+        return flat(*[x if d is None else next(rest) for x, d in zip(leaves, dims)])
+
+    return of_mapped
+
+
+def _without_axis(aval: ShapedArray, dim: int) -> ShapedArray:
     return shaped_array((*aval.shape[:dim], *aval.shape[dim + 1:]), aval.dtype, aval.weak_type)
 
 

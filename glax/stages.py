@@ -10,7 +10,7 @@ import numpy as np
 from ._calls import CALL, Staged, leaf_avals
 from ._inspect import shape_of
 from ._running import asarray
-from .ir import ClosedJaxpr, literal_of, tree
+from .ir import ClosedJaxpr, Tracer, literal_of, tree
 from .ir.tree import PyTreeDef
 from .lower import Array, CompiledProgram, InputMemory, compile_program, from_buffer, lower
 from .lower import jaxlib_adapter as xla
@@ -39,13 +39,14 @@ class StagedCall:
         """Compile it, where that is yet to be done."""
         if self.program is not None:
             return
-        self.program = compile_program(self.jaxpr, self.donated, self.name)
-        self.executable = self.program.executable
+        program = compile_program(self.jaxpr, self.donated, self.name)
+        self.executable = program.executable
         constants = [asarray(x).buffer() for x in self.captured]
-        self.run_buffers = _runner(self.program, constants, self.out_tree)
+        self.run_buffers = _runner(program, constants, self.out_tree)
         self.memories = list(map(InputMemory, self.jaxpr.in_avals[len(self.captured):]))
         for position in self.donated:
             self.memories[position - len(self.captured)].usable = False
+        self.program = program  # the last, since other threads go by it
 
     def run(self, leaves: Sequence[Any]) -> Any:
         """The output for arrays of the types it was compiled for."""
@@ -85,7 +86,19 @@ def _runner(program: CompiledProgram, constants: list[xla.Buffer], out_tree: PyT
         run = program.runner(array_of_only(*avals))
     else:
         run = program.runner(lambda results: out_tree.unflatten(map(from_buffer, results, avals)))
-    return (lambda buffers: run(constants + buffers)) if constants else run
+    if not constants:
+        return run
+
+    def run_with_constants(buffers: Sequence[xla.Buffer]) -> Any:
+        try:
+            return run(constants + buffers)
+        except xla.DeletedArrayError:
+            if any(map(xla.is_deleted, constants)):
+                raise xla.DeletedArrayError("an array that the compiled function took from outside has been deleted or "
+                                            "donated since; pass it as an argument") from None
+            raise
+
+    return run_with_constants
 
 
 class MemoryStatistics(NamedTuple):
@@ -158,7 +171,10 @@ class Compiled(_Stage):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree.flatten((args, kwargs))
-        if self.in_tree is not None and in_tree != self.in_tree:
+        if any(type(x) is Tracer for x in (*self._entry.captured, *leaves)):
+            raise TypeError(f"{self._what}: what was lowered and compiled runs on values; it can be called neither "
+                            f"while a function is staged nor by a transformation. Use the jitted function there")
+        if in_tree != self.in_tree:
             raise TypeError(f"{self._what}: compiled for other arguments: "
                             f"{tree.explain_mismatch('arguments', self.in_tree, in_tree)}")
         wanted = self._entry.jaxpr.in_avals[len(self._entry.captured):]

@@ -17,9 +17,10 @@ from . import (
     reduction,
     shape,
 )
+from .effects import calls_host
 from .evaluate import Runner, evaluate_jaxpr, run_jaxpr, run_jaxpr_with, step_jaxpr
 
 __all__ = [
-    "Runner", "call", "checks", "control", "convert", "custom", "effects", "elementwise", "evaluate_jaxpr",
-    "indexing", "linear", "random", "reduction", "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
+    "Runner", "call", "calls_host", "checks", "control", "convert", "custom", "effects", "elementwise",
+    "evaluate_jaxpr", "indexing", "linear", "random", "reduction", "run_jaxpr", "run_jaxpr_with", "shape", "step_jaxpr",
 ]

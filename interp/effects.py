@@ -6,16 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from ..ir import evaluate
+from ..ir import Jaxpr, evaluate
 from ..ir.ops import HostCall
 
 
 @evaluate.register(HostCall)
 def _host_call(op: HostCall, *values: Any) -> list[Any]:
     arrays = [read_only(x) for x in values]
+    # The function may go on writing to what it returned.
     if op.threaded:
-        return [arrays[0], *op.call(arrays[1:])]
-    return list(op.call(arrays))
+        return [arrays[0], *map(np.array, op.call(arrays[1:]))]
+    return list(map(np.array, op.call(arrays)))
+
+
+def calls_host(jaxpr: Jaxpr) -> bool:
+    """Whether a program, or one within it, calls a Python function.
+
+    >>> from glax.interp import calls_host
+    >>> from glax.ir import parse
+    >>> calls_host(parse("{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }"))
+    False
+    """
+    return any(isinstance(eqn.op, HostCall) or any(map(calls_host, eqn.op.sub_jaxprs())) for eqn in jaxpr.eqns)
 
 
 def read_only(x: Any) -> np.ndarray:

@@ -138,10 +138,7 @@ class Config(threading.local):
         (True, True)
         """
         names = {name: _field_name(name) for name in fields}
-        values = {names[n]: FIELDS[names[n]].checked(names[n], value) for n, value in fields.items()}
-        if any(name in values and values[name] != FIELDS[name].default for name in _HEEDED_BY_RUNNING):
-            values["slow_path"] = True
-        return Override(values)
+        return Override({names[n]: FIELDS[names[n]].checked(names[n], value) for n, value in fields.items()})
 
 
 for _name, _field in FIELDS.items():
@@ -151,9 +148,17 @@ for _name, _field in FIELDS.items():
 
 config = Config()
 
-overrides: list[Override] = []
-"""The overrides that are on, of all threads. Where there are none, the attributes of Config hold, and reading those of
-a class takes a third of the time."""
+threads_overriding: set[int] = set()
+"""The threads, by their idents, in which a setting is overridden. Where there are none, the attributes of Config hold,
+and to read those of a class takes a third of the time."""
+
+
+def _settle(overridden: dict[str, Any]) -> None:
+    """Make what follows from a thread's overrides follow from them, after they changed."""
+    overridden.pop("slow_path", None)
+    if any(overridden.get(name, FIELDS[name].default) != FIELDS[name].default for name in _HEEDED_BY_RUNNING):
+        overridden["slow_path"] = True
+    (threads_overriding.add if overridden else threads_overriding.discard)(threading.get_ident())
 
 
 class Override(ContextDecorator):
@@ -171,8 +176,8 @@ class Override(ContextDecorator):
     def __enter__(self) -> None:
         current = config.__dict__
         self._saved.append({name: current.get(name, _MISSING) for name in self._values})
-        overrides.append(self)
         current.update(self._values)
+        _settle(current)
 
     def __exit__(self, *exc_info: object) -> None:
         current = config.__dict__
@@ -181,7 +186,7 @@ class Override(ContextDecorator):
                 current.pop(name, None)
             else:
                 current[name] = value
-        overrides.remove(self)
+        _settle(current)
 
 
 def enable_x64(new_value: bool = True) -> Override:

@@ -28,8 +28,8 @@ class _Current(threading.local):
 
 current = _Current()
 
-open_builders: list[Builder] = []
-"""The builders that record, of all threads. Where there are none, nobody need ask which is the thread's own."""
+threads_staging: set[int] = set()
+"""The threads, by their idents, that stage. Where there are none, nobody need ask for the thread's own builder."""
 
 
 class Tracer(Typed):
@@ -263,14 +263,15 @@ class building:
 
     def __enter__(self) -> Builder:
         self.builder.parent = current.builder
-        open_builders.append(self.builder)
+        threads_staging.add(threading.get_ident())
         current.builder = self.builder
         return self.builder
 
     def __exit__(self, *error: object) -> None:
         current.builder = self.builder.parent
+        if self.builder.parent is None:
+            threads_staging.discard(threading.get_ident())
         self.builder.finish()
-        open_builders.remove(self.builder)
 
 
 def current_builder() -> Builder | None:
@@ -328,6 +329,8 @@ class not_staging:
 
     def __exit__(self, *error: object) -> None:
         current.builder = self.saved
+        if self.saved is not None:
+            threads_staging.add(threading.get_ident())
 
 
 def stage(f: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray],
@@ -465,7 +468,7 @@ def is_value(x: Any) -> bool:
     >>> is_value(1.5), is_value([1.5])
     (True, False)
     """
-    return type(x) in _AVAL_OF or isinstance(x, (np.generic, np.ndarray))
+    return type(x) in _AVAL_OF or isinstance(x, (np.generic, np.ndarray, *_PYTHON_SCALARS))
 
 
 def aval_of(x: Any) -> ShapedArray:

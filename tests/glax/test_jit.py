@@ -11,8 +11,8 @@ import pytest
 
 import glax
 import glax.numpy as gnp
-from glax.ir.config import config, overrides
-from glax.ir.staging import open_builders
+from glax.ir.config import config, threads_overriding
+from glax.ir.staging import threads_staging
 
 
 def counted(f):
@@ -169,7 +169,7 @@ def test_calls_inside_a_staged_function_are_recorded():
     compiled(x)
     jaxpr = glax.make_jaxpr(lambda y: compiled(x) + compiled(y))(x)
     assert [eqn.op.name for eqn in jaxpr.eqns] == ["jit", "jit", "add"]
-    assert not open_builders
+    assert not threads_staging
 
 
 def test_other_threads_stage_and_override_apart():
@@ -198,7 +198,7 @@ def test_other_threads_stage_and_override_apart():
         thread.start()
     arrived.wait()
     try:
-        assert open_builders and overrides
+        assert threads_staging and threads_overriding
         assert np.asarray(compiled(x)).tolist() == [1., 2., 3.]
         assert compiled(x).dtype == np.float32
     finally:
@@ -206,7 +206,7 @@ def test_other_threads_stage_and_override_apart():
         for thread in threads:
             thread.join()
     assert seen == {"staged": ["jit", "add"], "dtype": np.float64}
-    assert not open_builders and not overrides
+    assert not threads_staging and not threads_overriding
 
 
 def test_failures_leave_nothing_open():
@@ -219,7 +219,7 @@ def test_failures_leave_nothing_open():
                 call(1.)
     with pytest.raises(KeyError), config.override(debug_nans=True):
         raise KeyError
-    assert not open_builders and not overrides
+    assert not threads_staging and not threads_overriding
 
 
 def test_deleted_arrays_are_refused_in_every_form():
