@@ -137,6 +137,10 @@ _COPY_NOW = _jax.HostBufferSemantics.IMMUTABLE_ONLY_DURING_CALL
 _batched_device_put = _jax.batched_device_put
 
 
+_COPIED_AT_ONCE = 1 << 14
+"""Bytes up to which XLA copies while it is asked to."""
+
+
 def put(
     array: np.ndarray, device: Device | int | None = None, *, may_alias: bool = False, aval: AbstractValue | None = None
 ) -> Buffer:
@@ -148,12 +152,18 @@ def put(
         may_alias: promise that nobody will ever write to `array`'s memory. The buffer then uses it as it is where it
             is contiguous and 64-byte aligned. Without the promise the values are always copied, during the call.
         aval: the type of `array`, where the caller has it at hand; saves making one.
+
+    The values are on the device on return. XLA would go on copying large ones that are not aligned, and put off
+    programs that read them, so that runs would not be synchronous.
     """
     place = _PLACES[0] if device is None and _PLACES else _place(device)
     semantics = _ZERO_COPY if may_alias else _COPY_NOW
     if aval is None:
         aval = _HostType(array.shape, array.dtype)
-    return _batched_device_put(aval, place.sharding, [array], place.devices, True, False, semantics, True)
+    buffer = _batched_device_put(aval, place.sharding, [array], place.devices, True, False, semantics, True)
+    if array.nbytes > _COPIED_AT_ONCE:
+        buffer.block_until_ready()
+    return buffer
 
 
 def host(buffer: Buffer, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:

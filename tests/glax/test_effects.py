@@ -1,8 +1,10 @@
 """print, callbacks and breakpoints in programs: they happen once each and in order, however the program is run."""
 
+import contextvars
 import io
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -268,3 +270,45 @@ def test_breakpoint(monkeypatch, capsys):
     assert float(f(2.)) == 4.
     out = capsys.readouterr().out
     assert "test_effects.py" in out and "4." in out and "NameError" in out and "x = " in out
+
+
+def test_what_a_function_returned_is_its_own_again():
+    """A function that fills the same array at every call is no less pure for it."""
+    filled = np.zeros(3, np.float32)
+
+    def fill(x):
+        filled[:] = np.asarray(x)
+        return filled
+
+    shape = glax.ShapeDtypeStruct((3,), gnp.float32)
+    first = glax.pure_callback(fill, shape, gnp.ones(3))
+    second = glax.pure_callback(fill, shape, gnp.ones(3) * 2)
+    filled[:] = 9
+    assert np.asarray(first).tolist() == [1.] * 3 and np.asarray(second).tolist() == [2.] * 3
+
+
+@pytest.mark.parametrize("run", [
+    lambda f, x: f(x),
+    lambda f, x: glax.vmap(f)(x[None])[0],
+    lambda f, x: glax.jit(f)(x),
+    lambda f, x: glax.core.eval_jaxpr(glax.make_jaxpr(f)(x).jaxpr, [], x)[0],
+])
+def test_functions_run_in_the_context_of_the_caller(run):
+    offset = contextvars.ContextVar("offset", default=0.)
+    offset.set(7.)
+
+    def host(x):
+        offset.set(offset.get() + 1.)
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            np.divide(np.ones(()), np.zeros(()))
+        return np.float32(x + offset.get())
+
+    def f(x):
+        y = gnp.log(x - x) * 0. + x  # NumPy would warn of it
+        called = glax.pure_callback(host, glax.ShapeDtypeStruct((), gnp.float32), x, vmap_method="sequential")
+        return gnp.where(gnp.isnan(y), called, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert float(run(f, gnp.asarray(1.))) == 9.
+    assert offset.get() == 8.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
 import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -244,6 +246,120 @@ def test_a_cleared_cache_is_filled_again():
     for _ in range(3):
         assert np.asarray(compiled(arguments)).tolist() == [1., 2., 3.]
     assert len(stagings) == 2
+
+
+@pytest.mark.parametrize("count", [4, 20_000, 300_000])
+@pytest.mark.parametrize("offset", [0, 4, 16])
+def test_the_caller_may_write_to_its_arrays_after_a_call(count, offset):
+    compiled = glax.jit(lambda x, y: x + y)
+    memory = np.empty(4 * count + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    x, one = memory[start:start + 4 * count].view(np.float32), np.float32(1)
+    for _ in range(10):
+        x[:] = 1
+        result = compiled(x, one)
+        x[:] = 5
+        assert (np.asarray(result) == 2).all()
+
+
+def race(runs, body):
+    """Run a function in threads that start together; what they gave, or the errors they raised."""
+    barrier, results = threading.Barrier(runs), []
+
+    def one():
+        barrier.wait()
+        try:
+            results.append(body())
+        except Exception as error:
+            results.append(error)
+
+    threads = [threading.Thread(target=one) for _ in range(runs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def test_threads_may_make_the_first_call_together():
+    constants = [gnp.asarray(np.full(5, i, np.float32)) for i in range(20)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for k in range(20):
+            compiled = glax.jit(lambda x, k=k: sum(constants, x) * float(k))
+            for result in race(6, partial(compiled, gnp.ones(5))):
+                assert np.asarray(result).tolist() == [191. * k] * 5
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def holding(value):
+    with glax.enable_x64(value):
+        yield
+
+
+def test_settings_that_end_in_another_order_are_seen_by_every_path():
+    compiled, x = glax.jit(lambda x: (x, gnp.zeros(2))), gnp.arange(2.)
+
+    def out_of_order():
+        outer, inner = holding(True), holding(False)
+        next(outer), next(inner)
+        outer.close()
+        inner.close()
+        return [y.dtype for y in (compiled(x)[1], compiled(x)[1], compiled(x=x)[1], gnp.zeros(2))]
+
+    [seen] = race(1, out_of_order)
+    assert len(set(seen)) == 1
+    assert compiled(x)[1].dtype == gnp.zeros(2).dtype == np.float32
+
+
+def test_checks_outlive_one_that_ends_before_them():
+    nans, infs = config.override(debug_nans=True), config.override(debug_infs=True)
+    nans.__enter__()
+    infs.__enter__()
+    nans.__exit__()
+    try:
+        with pytest.raises(FloatingPointError):
+            gnp.ones(2) / 0.
+    finally:
+        infs.__exit__()
+    assert not config.slow_path
+
+
+def test_donated_arguments_beside_static_ones_at_negative_positions():
+    compiled = glax.jit(lambda x, n, y: (x + n, y + 2), donate_argnums=-1, static_argnums=-2)
+    for _ in range(2):
+        x, y = gnp.ones(4), gnp.ones(4)
+        compiled(x, 3, y)
+        assert y.is_deleted() and not x.is_deleted()
+
+
+def test_what_was_compiled_checks_its_arguments_where_some_are_static():
+    run = glax.jit(lambda d, n: d["a"] - d["b"] * n, static_argnums=1).lower({"a": 1., "b": 2.}, 3).compile()
+    assert float(run({"a": 1., "b": 2.})) == -5.
+    for args in (({"c": 1., "a": 2.},), (), ({"a": 1., "b": 2.}, 3)):
+        with pytest.raises(TypeError, match="compiled for other arguments"):
+            run(*args)
+    with pytest.raises(TypeError, match="runs on values"):
+        glax.grad(lambda x: run({"a": x, "b": x}))(1.)
+
+
+def test_a_captured_array_that_is_gone_is_called_so():
+    captured = gnp.arange(4.) * 1
+    compiled = glax.jit(lambda x: x + captured)
+    compiled(gnp.ones(4))
+    captured.delete()
+    with pytest.raises(RuntimeError, match="took from outside has been deleted"):
+        compiled(gnp.ones(4))
+
+
+def test_a_function_of_very_many_kinds_of_calls_forgets():
+    compiled = glax.jit(lambda x, n: x + n, static_argnums=1)
+    compiled(1., 0)
+    compiled._entries.update((n, None) for n in range(5000))
+    assert float(compiled(1., 1)) == 2.
+    assert len(compiled._entries) == 1
 
 
 def test_captured_values_come_before_arguments():

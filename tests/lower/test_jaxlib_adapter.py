@@ -335,3 +335,16 @@ def test_jax_is_never_imported(tmp_path):
     )
     assert done.stdout == "done\n"
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("may_alias", [False, True])
+@pytest.mark.parametrize("size", [1, 1 << 12, 1 << 16, 1 << 20])
+@pytest.mark.parametrize("offset", [0, 4, 16])
+def test_values_are_on_the_device_on_return(size, offset, may_alias):
+    """XLA copies large values that are not aligned on a thread of its own, and puts off programs that read them."""
+    memory = np.empty(4 * size + 128, np.uint8)
+    start = -memory.ctypes.data % 64 + offset
+    values = memory[start:start + 4 * size].view(np.float32)
+    values[:] = 1
+    for _ in range(20):
+        assert xla.put(values, may_alias=may_alias).is_ready()
