@@ -76,21 +76,21 @@ def predictions(params, pixels):
     return gnp.argmax(glax.vmap(scores, in_axes=(None, 0))(params, pixels), axis=1)
 
 
-def show_program(title: str, program: ClosedJaxpr, whole: bool) -> None:
-    """Print a program's size before and after clean-up, and its text."""
+def show_program(title: str, program: ClosedJaxpr) -> None:
+    """Print a program, and its size, before and after clean-up."""
     clean: Jaxpr = rewrite.clean_up(program.jaxpr)
     print(f"\n--- {title}: {program.jaxpr.count()} equations, {clean.count()} after clean-up ---")
-    if whole:
-        print("as staged and rewritten:")
-        print(program.jaxpr)
-        print("after inline, fold, simplify, cse, dce:")
+    print("as staged and rewritten:")
+    print(program.jaxpr)
+    print("after inline, fold, simplify, cse, dce:")
     print(clean)
 
 
 def show_programs(params, pixels, labels) -> None:
-    show_program("the loss of one example", glax.make_jaxpr(example_loss)(params, pixels[0], labels[0]), True)
-    show_program("its gradient", glax.make_jaxpr(glax.grad(example_loss))(params, pixels[0], labels[0]), True)
-    show_program("the gradient for a batch", glax.make_jaxpr(glax.grad(batch_loss))(params, pixels, labels), False)
+    show_program("the loss of one example", glax.make_jaxpr(example_loss)(params, pixels[0], labels[0]))
+    show_program("its gradient", glax.make_jaxpr(glax.grad(example_loss))(params, pixels[0], labels[0]))
+    show_program("the loss of a batch", glax.make_jaxpr(batch_loss)(params, pixels, labels))
+    show_program("the gradient for a batch", glax.make_jaxpr(glax.grad(batch_loss))(params, pixels, labels))
 
 
 def train(params, pixels: np.ndarray, labels: np.ndarray, epochs: int, batch: int = 64, seed: int = 1):
