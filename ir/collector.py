@@ -32,8 +32,8 @@ def without_collector(f: Function) -> Function:
         thresholds = gc.get_threshold()
         if not thresholds[0] or not gc.isenabled():
             return f(*args, **kwargs)
-        gc.set_threshold(0)
         try:
+            gc.set_threshold(0)
             return f(*args, **kwargs)
         finally:
             if gc.get_count()[0] > MANY:
