@@ -94,13 +94,28 @@ def calls(lib: Library) -> dict[str, Callable[[], float]]:
     sine = lib.top.jit(lambda x: np_.sin(x))
     doubled = lib.top.jit(lambda d: {k: v * 2. for k, v in d.items()})
     affine = lib.top.jit(lambda x: x * 2. + 1.)
-    for f, argument in ((sine, x), (sine, host), (doubled, tree), (affine, medium)):
-        ready(f(argument))
-        ready(f(argument))
+    scaled = lib.top.jit(lambda x, scale: x * scale)
+    of_static = lib.top.jit(lambda x, scale: x * scale, static_argnums=1)
+    donating = lib.top.jit(lambda x, step: x + step, donate_argnums=0)
+    given_up = [np_.arange(4.) + 0.]
+
+    def donate() -> None:
+        given_up[0] = donating(given_up[0], x)
+
+    for f, *arguments in ((sine, x), (sine, host), (doubled, tree), (affine, medium), (scaled, x, .5),
+                          (of_static, x, 2)):
+        ready(f(*arguments))
+        ready(f(*arguments))
+    ready(scaled(x, scale=x))
+    donate()
     return {
         "jit call": lambda: best(lambda: sine(x), 5, 5000),
         "jit call numpy": lambda: best(lambda: sine(host), 5, 5000),
         "jit call 30 arrays": lambda: best(lambda: doubled(tree), 5, 500),
+        "jit call number": lambda: best(lambda: scaled(x, .5), 5, 3000),
+        "jit call named": lambda: best(lambda: scaled(x, scale=x), 5, 3000),
+        "jit call static": lambda: best(lambda: of_static(x, 2), 5, 3000),
+        "jit call donated": lambda: best(donate, 5, 3000),
         "jit call 10k": lambda: best(lambda: ready(affine(medium)), 5, 500),
         "eager add": lambda: best(lambda: x + x, 5, 3000),
         "eager sin": lambda: best(lambda: np_.sin(x), 5, 3000),
