@@ -37,15 +37,42 @@ def spread(nonzero: Sequence[bool], given: Sequence[Any], avals: Sequence[Shaped
     return [next(values) if flag else zero_tangent(aval) for flag, aval in zip(nonzero, avals)]
 
 
-def check_tangent(what: str, position: str, aval: ShapedArray, tangent: Any) -> None:
-    dtype = dtypes.tangent_dtype(aval.dtype)
-    got_dtype = tangent.dtype if isinstance(tangent, np.ndarray) else aval_of(tangent).dtype
-    shape = np.shape(tangent) if isinstance(tangent, np.ndarray) else aval_of(tangent).shape
-    if shape != aval.shape:
-        raise ValueError(f"{what}: the tangent{position} must have the shape {aval.shape} of its primal, got {shape}")
-    if got_dtype != dtype and not (dtype != FLOAT0 and _weak_scalar_fits(tangent, dtype)):
-        raise TypeError(f"{what}: the tangent{position} must have dtype {dtype.name if dtype != FLOAT0 else 'float0'} "
-                        f"for a primal of dtype {aval.dtype.name}, got {got_dtype.name}")
+def check_tangents(what: str, tangents: Any, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
+    """Raise unless the leaves of a tree of tangents have the shapes and dtypes that primals of these types ask for."""
+    for position, (aval, tangent) in enumerate(zip(avals, leaves)):
+        try:
+            check_tangent(aval, tangent, "a primal")
+        except (TypeError, ValueError, OverflowError) as error:
+            raise type(error)(f"{what}: tangents{leaf_path(tangents, position)}{error}") from None
+
+
+def leaf_path(values: Any, position: int) -> str:
+    """Where in a tree one of its leaves is, as text."""
+    return tree.keystr(tree.flatten_with_path(values)[0][position][0])
+
+
+def check_tangent(aval: ShapedArray, tangent: Any, of: str) -> None:
+    """Raise, for a text that goes on after its name, unless a tangent fits ``of``, which is of a type.
+
+    Raises:
+        ValueError: it is of another shape.
+        TypeError: it is of another dtype, or no array.
+    """
+    try:
+        got = tangent if isinstance(tangent, np.ndarray) else aval_of(tangent)
+        dtype = dtypes.tangent_dtype(aval.dtype)
+        fits = got.dtype == dtype or (dtype != FLOAT0 and _weak_scalar_fits(tangent, dtype))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f": {error}") from None
+    if got.shape != aval.shape:
+        raise ValueError(f" must have the shape {aval.shape} of its {of.split()[1]}, got {got.shape}")
+    if not fits:
+        raise TypeError(f" must have dtype {_dtype_name(dtype)} for {of} of dtype {aval.dtype.name}, got "
+                        f"{_dtype_name(got.dtype)}")
+
+
+def _dtype_name(dtype: np.dtype) -> str:
+    return "float0" if dtype == FLOAT0 else dtype.name
 
 
 def _weak_scalar_fits(tangent: Any, dtype: np.dtype) -> bool:
@@ -92,9 +119,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         raise TypeError(f"{what}: tangents must have the tree of primals: "
                         f"{tree.explain_mismatch('tangents', primals, tangents)}")
     avals = leaf_avals(what, primals, leaves)
-    paths = [tree.keystr(path) for path, _ in tree.flatten_with_path(primals)[0]] if len(leaves) != 1 else [""]
-    for path, aval, t in zip(paths, avals, tangent_leaves):
-        check_tangent(what, path, aval, t)
+    check_tangents(what, tangents, tangent_leaves, avals)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [a.is_inexact for a in avals]
     program, out_nonzero = rewrite.jvp(staged.jaxpr, [False] * len(staged.captured) + nonzero)
@@ -125,6 +150,11 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         The output and a function from tangents of the arguments to the tangent of the output; with has_aux, also the
         auxiliary data.
 
+    Raises:
+        TypeError: an argument, or a part of the output, is not an array or a number; or the linear function is given
+            tangents of another tree or dtype than the arguments.
+        ValueError: the linear function is given a tangent of another shape.
+
     >>> import glax, glax.numpy as gnp
     >>> y, f_jvp = glax.linearize(gnp.sin, 0.)
     >>> f_jvp(3.)
@@ -148,8 +178,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         if tangent_tree != in_tree:
             raise TypeError(f"{what}: tangents must have the tree of the arguments: "
                             f"{tree.explain_mismatch('tangents', primals, tangents)}")
-        for aval, t in zip(avals, given):
-            check_tangent(what, "", aval, t)
+        check_tangents(what, tangents, given, avals)
         moving = [as_tangent(t, a) for t, a, flag in zip(given, avals, nonzero) if flag]
         outs = apply_program(linearized.linear, [*residuals, *moving])
         return tree.unflatten(staged.out_tree, spread(linearized.nonzero_outputs, outs, out_avals)[:count])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
-from ._static import as_tuple, check_positions, split_static
+from ._static import as_tuple, check_positions, require_hashable, resolve_positions, split_static
 from .ir import ClosedJaxpr, ShapedArray, tree
 
 
@@ -73,6 +73,10 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
     Returns:
         A function of arguments (or ShapeDtypeStructs) that returns a ClosedJaxpr.
 
+    Raises:
+        TypeError: an argument, or a part of the output, is not an array or a number.
+        NonHashableStaticError: a static argument cannot be hashed.
+
     >>> import glax, glax.numpy as gnp
     >>> glax.make_jaxpr(lambda x: gnp.sin(x) * 2)(1.)
     { lambda ; a:f32*[]. let b:f32*[] = sin a c:f32*[] = mul b 2.0:f32*[] in (c,) }
@@ -84,6 +88,8 @@ def make_jaxpr(fun: Callable[..., Any], static_argnums: int | Sequence[int] = ()
 
     @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
     def jaxpr_maker(*args: Any, **kwargs: Any) -> Any:
+        for i in resolve_positions(what, "static_argnums", static, len(args)):
+            require_hashable(what, f"at position {i}", args[i])
         call, dynamic = split_static(what, fun, static, args)
         leaves, in_tree = tree.flatten((dynamic, kwargs))
         avals = leaf_avals(what, (dynamic, kwargs), leaves, CALL, type_of_leaf)

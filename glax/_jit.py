@@ -66,7 +66,7 @@ class JitFunction:
             run, given = find(known, arguments)
             if run is not None:
                 return run(given)
-        leaves, in_tree = tree.fast_flatten((arguments, named), None)
+        leaves, in_tree = tree.flatten((arguments, named))
         of_tree = known.setdefault((in_tree,), {})
         run, given = find(of_tree, leaves)
         if run is not None:
@@ -121,7 +121,7 @@ class JitFunction:
         fun, static, count = self._fun, (), len(args)
         if self._has_static:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
-        leaves, in_tree = tree.fast_flatten((args, kwargs), None)
+        leaves, in_tree = tree.flatten((args, kwargs))
         avals = leaf_avals(self._what, (args, kwargs), leaves, CALL, type_of_leaf if abstract else aval_of)
         # Types are found by identity: the entry keeps its own alive, and others that are equal are staged once more.
         key = (in_tree, static, config.enable_x64, config.numpy_dtype_promotion, config.default_matmul_precision,
@@ -220,7 +220,17 @@ def _options(what: str, kind: str, fun: Callable[..., Any], argnums: Any, argnam
     return infer_names_and_positions(fun, positions, names)
 
 
-def jit(fun: Callable[..., Any] | None = None, *, static_argnums: int | Sequence[int] | None = None,
+class _NoFunction:
+    """Stands for the function where jit is to make a decorator."""
+
+    def __repr__(self) -> str:
+        return "<no function>"
+
+
+_NO_FUNCTION = _NoFunction()
+
+
+def jit(fun: Callable[..., Any] | _NoFunction = _NO_FUNCTION, *, static_argnums: int | Sequence[int] | None = None,
         static_argnames: str | Sequence[str] | None = None, donate_argnums: int | Sequence[int] | None = None,
         donate_argnames: str | Sequence[str] | None = None, inline: bool = False) -> Any:
     """A function that is compiled by XLA the first time it is called with arguments of a kind.
@@ -233,13 +243,14 @@ def jit(fun: Callable[..., Any] | None = None, *, static_argnums: int | Sequence
         inline: in a function that is being staged, record fun's equations rather than a call.
 
     Raises:
+        TypeError: fun is not a function.
         NonHashableStaticError: a static argument cannot be hashed.
 
     >>> import glax, glax.numpy as gnp
     >>> glax.jit(lambda x: gnp.sin(x) + 1)(0.)
     Array(1., dtype=float32, weak_type=True)
     """
-    if fun is None:
+    if fun is _NO_FUNCTION:
         return lambda f: jit(f, static_argnums=static_argnums, static_argnames=static_argnames,
                              donate_argnums=donate_argnums, donate_argnames=donate_argnames, inline=inline)
     return JitFunction(fun, static_argnums, static_argnames, donate_argnums, donate_argnames, inline)

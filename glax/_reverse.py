@@ -19,7 +19,7 @@ from ._calls import (
     type_of_leaf,
     unflatten_aux,
 )
-from ._forward import FLOAT0, as_tangent, check_tangent, spread
+from ._forward import as_tangent, check_tangent, leaf_path, spread
 from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, splice, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
@@ -46,8 +46,7 @@ class _Backward(NamedTuple):
         if ct_tree != self.out_tree:
             raise ValueError(f"{self.what}: the cotangent must have the tree of the output: "
                              f"{tree.explain_mismatch('cotangent', self.out_tree, ct_tree)}")
-        for aval, ct in zip(self.out_avals, leaves):
-            _check_cotangent(self.what, aval, ct)
+        _check_cotangents(self.what, cotangent, leaves, self.out_avals)
         return tree.unflatten(self.in_tree, self.flat(residuals, leaves))
 
     def flat(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
@@ -96,15 +95,12 @@ def _without_derivatives_from(count: int, jaxpr: Jaxpr) -> Jaxpr:
     return stage(stopped, jaxpr.in_avals, "auxiliary data")[0]
 
 
-def _check_cotangent(what: str, aval: ShapedArray, ct: Any) -> None:
-    if not aval.is_inexact and getattr(ct, "dtype", None) != FLOAT0:
-        raise ValueError(f"{what}: an output of dtype {aval.dtype.name} takes a cotangent of dtype float0, got "
-                         f"{getattr(ct, 'dtype', type(ct).__name__)}")
-    try:
-        check_tangent(what, "", aval, ct)
-    except (ValueError, TypeError) as error:
-        text = str(error).replace("the tangent", "the cotangent").replace("its primal", "its output")
-        raise ValueError(text.replace("a primal", "an output")) from None
+def _check_cotangents(what: str, cotangent: Any, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
+    for position, (aval, ct) in enumerate(zip(avals, leaves)):
+        try:
+            check_tangent(aval, ct, "an output")
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{what}: the cotangent{leaf_path(cotangent, position)}{error}") from None
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
@@ -118,6 +114,10 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     Returns:
         The output and a function from a cotangent, like the output in tree and shapes, to a tuple of cotangents of
         the arguments; with has_aux, also the auxiliary data. The function is a pytree of its residuals.
+
+    Raises:
+        TypeError: an argument, or a part of the output, is not an array or a number.
+        ValueError: the function is given a cotangent that is not like the output; the message names the place.
 
     >>> import glax
     >>> y, f_vjp = glax.vjp(lambda x, y: x * y, 2., 3.)

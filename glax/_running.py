@@ -158,7 +158,7 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     if issubclass(kind, HostCall):
         plan = _Plan(None, partial(_call_host, op, out_avals), out_avals, in_avals)
     elif worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
-        plan = _Plan(None, _compiled_operation(op, tuple(in_avals)), out_avals, in_avals)
+        plan = _Plan(None, _compiled_operation(op, tuple(in_avals)).run, out_avals, in_avals)
     else:
         plan = _Plan(evaluate[kind], None, out_avals, in_avals)
     if len(_PLANS) >= _MOST_PLANS:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._calls import leaf_avals
 from ._running import asarray
 from .ir import ShapedArray, aval_of, current_builder, not_staging, tree
 from .ir.config import config
@@ -47,7 +48,11 @@ def device_put(x: Any, device: Any = None) -> Any:
     """
     if current_builder() is not None and device is None:
         return x
-    return tree.map_tree(lambda leaf: _put(leaf, device), x)
+    try:
+        return tree.map_tree(lambda leaf: _put(leaf, device), x)
+    except (TypeError, ValueError, OverflowError):
+        leaf_avals("device_put", x, tree.flatten(x)[0])  # names a leaf that is no array by its path
+        raise
 
 
 def _put(leaf: Any, device: Any) -> Array:

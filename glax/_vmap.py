@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -12,6 +13,7 @@ from . import rewrite
 from ._calls import (
     CALL,
     NOT_KNOWN,
+    Staged,
     apply_program,
     function_name,
     leaf_avals,
@@ -19,6 +21,7 @@ from ._calls import (
     require_callable,
     stage_function,
 )
+from ._forward import leaf_path
 from .ir import tree
 from .ir.types import ShapedArray, shaped_array
 
@@ -92,7 +95,7 @@ def _require_axes(what: str, name: str, axes: Any) -> None:
             raise TypeError(f"{what}: {name}{tree.keystr(path)} must be an int or None, got {d!r}")
 
 
-def _path(args: Any, position: int) -> str:
+def path_in_call(args: Any, position: int) -> str:
     """An argument's place in a call, as args[0]['w'] or a keyword."""
     path = tree.flatten_with_path(args)[0][position][0]
     start = "args" if path[0].idx == 0 else "kwargs"
@@ -101,7 +104,7 @@ def _path(args: Any, position: int) -> str:
 
 def _resolved(what: str, args: Any, position: int, dim: int, aval: ShapedArray) -> int:
     if not -aval.ndim <= dim < aval.ndim:
-        raise ValueError(f"{what}: in_axes asks for axis {dim} of {_path(args, position)}, which has "
+        raise ValueError(f"{what}: in_axes asks for axis {dim} of {path_in_call(args, position)}, which has "
                          f"{aval.ndim} dimension{'s' if aval.ndim != 1 else ''} (shape {aval.shape})")
     return dim % aval.ndim
 
@@ -115,7 +118,7 @@ def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | 
         raise TypeError(f"{what}: axis_size must be an int, got {axis_size!r} of type {type(axis_size).__name__}")
     wanted = axis_size if axis_size is not None else next(iter(sizes.values()))
     if any(n != wanted for n in sizes.values()):
-        found = "; ".join(f"axis {dims[i]} of {_path(args, i)}, of shape {avals[i].shape}, has {n}"
+        found = "; ".join(f"axis {dims[i]} of {path_in_call(args, i)}, of shape {avals[i].shape}, has {n}"
                           for i, n in sizes.items())
         asked = f" (axis_size is {axis_size})" if axis_size is not None else ""
         raise ValueError(f"{what}: mapped axes must have one size{asked}, but {found}")
@@ -147,21 +150,28 @@ def _without_axis(aval: ShapedArray, dim: int) -> ShapedArray:
     return shaped_array((*aval.shape[:dim], *aval.shape[dim + 1:]), aval.dtype, aval.weak_type)
 
 
-def _out_dims(what: str, out_axes: Any, staged: Any) -> list[int | None]:
+def _out_dims(what: str, out_axes: Any, staged: Staged) -> list[int | None]:
     given = tree.flatten_axes(f"{what}: out_axes", staged.out_tree, out_axes)
     dims = []
-    for d, aval in zip(given, staged.out_avals):
+    for position, (d, aval) in enumerate(zip(given, staged.out_avals)):
         if d is not None and not -aval.ndim - 1 <= d <= aval.ndim:
-            raise ValueError(f"{what}: out_axes {d} is out of range for an output of {aval.ndim} dimensions before "
-                             f"the axis is added")
+            raise ValueError(f"{what}: out_axes {d} is out of range for {_output(staged, position)} of {aval.ndim} "
+                             f"dimensions before the axis is added")
         dims.append(None if d is None else d % (aval.ndim + 1))
     return dims
 
 
-def _rewritten(what: str, staged: Any, axis: rewrite.BatchAxis, dims: list, out_dims: list) -> Any:
+def _rewritten(what: str, staged: Staged, axis: rewrite.BatchAxis, dims: list, out_dims: list) -> Any:
     try:
         return rewrite.vmap(staged.jaxpr, axis, [None] * len(staged.captured) + dims, out_dims)
     except ValueError as error:
-        if str(error).startswith("vmap: output"):
-            raise ValueError(str(error).replace("vmap:", f"{what}:", 1)) from None
-        raise
+        found = re.match(r"vmap: output (\d+) ", str(error))
+        if found is None:
+            raise
+        raise ValueError(f"{what}: {_output(staged, int(found[1]))} {str(error)[found.end():]}") from None
+
+
+def _output(staged: Staged, position: int) -> str:
+    """What errors call one of the leaves of the output."""
+    path = leaf_path(tree.unflatten(staged.out_tree, range(staged.out_tree.num_leaves)), position)
+    return f"output{path}" if path else "the output"

@@ -92,7 +92,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
     >>> tree_util.tree_flatten({"b": 1, "a": (2, None)})
     ([2, 1], PyTreeDef({'a': (*, None), 'b': *}))
     """
-    return _tree.fast_flatten(tree, is_leaf)
+    return _tree.flatten(tree, is_leaf)
 
 
 def _require_treedef(name: str, treedef: Any, argument: str = "treedef") -> PyTreeDef:
@@ -119,7 +119,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
     >>> tree_util.tree_leaves([1, (2, [3])])
     [1, 2, 3]
     """
-    return _tree.fast_flatten(tree, is_leaf)[0]
+    return _tree.flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
@@ -129,7 +129,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
     >>> tree_util.tree_structure([1, (2, 3)])
     PyTreeDef([*, (*, *)])
     """
-    return _tree.fast_flatten(tree, is_leaf)[1]
+    return _tree.flatten(tree, is_leaf)[1]
 
 
 def tree_flatten_with_path(

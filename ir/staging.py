@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from types import TracebackType
 from typing import Any, NoReturn
 
 import numpy as np
@@ -267,11 +268,13 @@ class building:
         current.builder = self.builder
         return self.builder
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         current.builder = self.builder.parent
         if self.builder.parent is None:
             threads_staging.discard(threading.get_ident())
         self.builder.finish()
+        if error is not None:
+            note_users_line(error, traceback, self.builder.what)
 
 
 def current_builder() -> Builder | None:
@@ -580,3 +583,31 @@ def user_source() -> Source | None:
             return tuple.__new__(Source, (code, frame.f_lasti, None))
         frame = frame.f_back
     return None
+
+
+class _UsersLine(str):
+    """A note on an error that says where in the user's code it arose."""
+
+    __slots__ = ()
+
+
+def note_users_line(error: BaseException, traceback: TracebackType | None, what: str) -> None:
+    """Add to an error that ended a staging where in the user's code it arose, and what was being staged.
+
+    Only to one that the library raised itself. Of nested stagings the innermost that a frame of the user's takes part
+    in says it, and none where the message has the line already.
+    """
+    if not isinstance(error, Exception) or any(type(note) is _UsersLine for note in getattr(error, "__notes__", ())):
+        return
+    found, raised_by_user = None, True
+    while traceback is not None:
+        raised_by_user = not is_library_file(traceback.tb_frame.f_code.co_filename)
+        if raised_by_user:
+            found = traceback
+        traceback = traceback.tb_next
+    if found is None or raised_by_user:
+        return
+    code = found.tb_frame.f_code
+    where = f"{code.co_filename}:{found.tb_lineno}"
+    if f"{where} (" not in str(error):
+        error.add_note(_UsersLine(f"at {where} ({code.co_name}), while staging {what}"))

@@ -93,7 +93,17 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], PyTree
     >>> tree.flatten({"b": 1, "a": (2, None)})
     ([2, 1], PyTreeDef({'a': (*, None), 'b': *}))
     """
-    return fast_flatten(tree, is_leaf)
+    try:
+        return fast_flatten(tree, is_leaf)
+    except SystemError as error:
+        raise _of_endless_tree(error) from error.__cause__
+
+
+def _of_endless_tree(error: SystemError) -> Exception:
+    """The error for a SystemError that jaxlib made of a RecursionError."""
+    if isinstance(error.__cause__, RecursionError):
+        return ValueError("a tree of arguments or results contains itself, or is nested too deeply")
+    return error
 
 
 def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
@@ -105,9 +115,11 @@ def flatten_with_path(
     tree: Any, is_leaf: IsLeaf | None = None, is_leaf_takes_path: bool = False
 ) -> tuple[list[tuple[KeyPath, Any]], PyTreeDef]:
     """As `flatten`, with each leaf's key path: pairs ``(path, leaf)``. `is_leaf` may take the path first."""
-    if is_leaf is None or is_leaf_takes_path:
-        return _flatten_with_path(tree, is_leaf)
-    return _flatten_with_path(tree, lambda _path, x: is_leaf(x))
+    given = is_leaf if is_leaf is None or is_leaf_takes_path else lambda _path, x: is_leaf(x)
+    try:
+        return _flatten_with_path(tree, given)
+    except SystemError as error:
+        raise _of_endless_tree(error) from error.__cause__
 
 
 def _not_a_container(tree: Any) -> ValueError:
@@ -156,7 +168,7 @@ def map_tree(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | Non
 
     Raises ValueError naming the key path when one of `rest` does not begin with the structure of `tree`.
     """
-    leaves, treedef = fast_flatten(tree, is_leaf)
+    leaves, treedef = flatten(tree, is_leaf)
     if not rest:
         return treedef.unflatten(map(f, leaves))
     return treedef.unflatten(map(f, leaves, *columns(treedef, tree, rest, is_leaf)))

@@ -42,14 +42,12 @@ class CompiledProgram:
         self.donated = donated
 
     def __call__(self, arrays: Sequence[Array]) -> list[Array]:
-        try:
-            buffers = [x._buffer if x._buffer is not None else x.buffer() for x in arrays]
-        except (AttributeError, TypeError):
-            self._check(arrays)
-            raise
-        if len(buffers) != len(self.in_avals):
-            self._check(arrays)
-        results = self._run(buffers)
+        self._check(arrays)
+        return self.run(arrays)
+
+    def run(self, arrays: Sequence[Array]) -> list[Array]:
+        """As a call, for arrays that are known to fit: of others XLA sees only whether they have as many bytes."""
+        results = self._run([x._buffer if x._buffer is not None else x.buffer() for x in arrays])
         for position in self.donated:
             arrays[position].delete()
         return results
@@ -71,6 +69,9 @@ class CompiledProgram:
                 raise TypeError(f"{what}, got a {type(x).__name__} at {position}; from_numpy makes an Array of it")
         if len(arrays) != len(self.in_avals):
             raise TypeError(f"{what}, got {len(arrays)}")
+        for position, (x, wanted) in enumerate(zip(arrays, self.in_avals)):
+            if (x.shape, x.dtype) != (wanted.shape, wanted.dtype):
+                raise TypeError(f"{what}, got {x.aval.short()} at {position}")
 
 
 def compile_program(jaxpr: Jaxpr, donated: tuple[int, ...] = (), name: str = "program",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._calls import leaf_avals, require_callable
-from .._promotion import canonical_axis
+from .._calls import leaf_avals
+from .._promotion import canonical_axis, type_of
 from ..ir import aval_of, tree
 from ..ir import ops as o
+from ._arguments import require_function
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -29,7 +30,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     >>> lax.associative_scan(gnp.multiply, gnp.array([1., 2., 3., 4.]))
     Array([ 1.,  2.,  6., 24.], dtype=float32)
     """
-    require_callable("associative_scan", fn)
+    require_function("associative_scan", "fn", fn)
     leaves, in_tree = tree.flatten(elems)
     avals = leaf_avals("associative_scan", elems, leaves)
     if not leaves:
@@ -44,6 +45,12 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         if out_tree != in_tree:
             raise TypeError(f"associative_scan: fn must return the tree of its arguments: "
                             f"{tree.explain_mismatch('output', in_tree, out_tree)}")
+        for position, (x, result) in enumerate(zip(xs, results)):
+            wanted, got = aval_of(x), type_of("associative_scan: what fn returns", result)
+            if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
+                path = tree.keystr(tree.flatten_with_path(elems)[0][position][0])
+                raise TypeError(f"associative_scan: fn must return arrays of the types of its arguments, but "
+                                f"output{path} is {got.short()} for {wanted.short()}")
         return results
 
     flipped = [o.rev(x, (d,)) if reverse else x for x, d in zip(leaves, axes)]

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import Staged, function_name, leaf_avals, require_callable, stage_function
+from .._calls import Staged, function_name, leaf_avals, stage_function
 from .._promotion import type_of
 from ..ir import ShapedArray, dtypes, tree
 from ..ir import ops as o
 from ..ir.config import config
+from ._arguments import entries, require_function
 from ._staging import adapts, at_users_line, is_known, join_captures, join_types, with_output_types
 
 
@@ -44,8 +45,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     >>> lax.cond(True, lambda x: x + 1., lambda x: x, 1.)
     Array(2., dtype=float32, weak_type=True)
     """
-    for f in (true_fun, false_fun):
-        require_callable("cond", f)
+    require_function("cond", "true_fun", true_fun)
+    require_function("cond", "false_fun", false_fun)
     operands = _all_operands("cond", operands, operand)
     aval = type_of("cond", pred)
     if aval.shape != () or dtypes.kind(aval.dtype) not in "biuf":
@@ -74,9 +75,9 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     >>> [int(lax.switch(i, [lambda: 1, lambda: 2, lambda: 3])) for i in (-4, 1, 9)]
     [1, 2, 3]
     """
-    branches = tuple(branches)
-    for f in branches:
-        require_callable("switch", f)
+    branches = entries(branches, "switch", "branches", "a sequence of functions")
+    for i, f in enumerate(branches):
+        require_function("switch", f"branches[{i}]", f)
     if not branches:
         raise ValueError("switch: branches must hold at least one function")
     operands = _all_operands("switch", operands, operand)

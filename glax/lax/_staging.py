@@ -85,7 +85,8 @@ def stage_body(what: str, name: str, call: Callable[..., Any], carry: Any, carry
     """Stage the body of a loop, and find the types of its carry.
 
     The carry begins with given types. Where the body returns others to which they promote, those are tried, until
-    the body returns what it is given.
+    the body returns what it is given. A weak result gives way to a carry that is not weak; to one that is, only that
+    of its own dtype does, since neither says what dtype is meant.
 
     Args:
         what: the loop, for messages.
@@ -112,7 +113,7 @@ def stage_body(what: str, name: str, call: Callable[..., Any], carry: Any, carry
             break
         carry_avals = joined
     for position, (a, out) in enumerate(zip(carry_avals, outs)):
-        if not adapts(out, a):
+        if not adapts(out, a) or (a.weak_type and out.dtype != a.dtype):
             path = tree.keystr(tree.flatten_with_path(carry)[0][position][0])
             raise TypeError(f"{what}: {name}{path} has type {a.short()}, but the function returns {out.short()} in its "
                             f"place; a {name} must keep its shape and dtype{at_users_line()}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import leaf_avals
 from .._promotion import as_index, broadcast_shapes, literal_like, named, type_of
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
@@ -150,7 +151,12 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     >>> lax.round(2.5), lax.round(2.5, lax.RoundingMethod.TO_NEAREST_EVEN)
     (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
-    return o.round_(x, int(RoundingMethod(rounding_method)))
+    try:
+        method = int(RoundingMethod(rounding_method))
+    except ValueError:
+        raise ValueError(f"round: rounding_method must be one of {', '.join(map(repr, RoundingMethod))}, got "
+                         f"{rounding_method!r}") from None
+    return o.round_(x, method)
 
 
 def integer_pow(x: Any, y: int) -> Any:
@@ -288,6 +294,7 @@ def optimization_barrier(operand: Any) -> Any:
     (Array(1., dtype=float32, weak_type=True), Array(2, dtype=int32, weak_type=True))
     """
     leaves, tree = flatten(operand)
+    leaf_avals("optimization_barrier", operand, leaves)
     return unflatten(tree, [o.optimization_barrier(leaf) for leaf in leaves])
 
 

@@ -11,6 +11,7 @@ from .._promotion import as_shape, canonical_axes, named, shape_of, type_of
 from ..ir import dtypes
 from ..ir import ops as o
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
+from ._arguments import dimension_numbers_of, entries
 
 __all__ = [
     "GatherDimensionNumbers", "GatherScatterMode", "ScatterDimensionNumbers", "gather", "index_take", "scatter",
@@ -25,7 +26,7 @@ def mode_of(mode: str | GatherScatterMode | None, name: str = "gather") -> Gathe
     """The mode of a name; ValueError for a name that is none."""
     if isinstance(mode, GatherScatterMode):
         return mode
-    if mode not in _MODES:
+    if not isinstance(mode, str | None) or mode not in _MODES:
         raise ValueError(f"{name}: mode must be 'clip', 'fill', 'drop' or 'promise_in_bounds', got {mode!r}")
     return _MODES[mode]
 
@@ -60,7 +61,8 @@ def gather(operand: Any, start_indices: Any, dimension_numbers: GatherDimensionN
     """
     type_of("gather", operand)
     type_of("gather", start_indices, 1)
-    return o.gather(operand, start_indices, dimension_numbers, as_shape(slice_sizes, "gather", "slice_sizes"),
+    numbers = dimension_numbers_of(GatherDimensionNumbers, dimension_numbers, "gather")
+    return o.gather(operand, start_indices, numbers, as_shape(slice_sizes, "gather", "slice_sizes"),
                     bool(indices_are_sorted), bool(unique_indices), mode_of(mode), fill_value)
 
 
@@ -69,7 +71,8 @@ def _scatter(name: str, kind: type, what: str) -> Callable[..., Any]:
                  unique_indices=False, mode=None):
         for position, value in enumerate((operand, scatter_indices, updates)):
             type_of(name, value, position)
-        return o.scatter(kind, operand, scatter_indices, updates, dimension_numbers, bool(indices_are_sorted),
+        numbers = dimension_numbers_of(ScatterDimensionNumbers, dimension_numbers, name)
+        return o.scatter(kind, operand, scatter_indices, updates, numbers, bool(indices_are_sorted),
                          bool(unique_indices), mode_of(mode, name))
 
     return named(function, name, __name__, f"""operand with windows of updates {what} at index vectors.
@@ -102,6 +105,7 @@ def scatter_sub(operand: Any, scatter_indices: Any, updates: Any, dimension_numb
     >>> lax.scatter_sub(xp.ones(3), xp.array([[1], [1]]), xp.array([5.0, 6.0]), numbers)
     Array([  1., -10.,   1.], dtype=float32)
     """
+    type_of("scatter_sub", updates, 2)
     return scatter_add(operand, scatter_indices, o.neg(updates), dimension_numbers,
                        indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
 
@@ -116,10 +120,16 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     Array([5, 7], dtype=int32)
     """
     shape = type_of("index_take", src).shape
-    axes = canonical_axes(tuple(axes), len(shape), "index_take", "axes")
+    axes = canonical_axes(entries(axes, "index_take", "axes"), len(shape), "index_take", "axes")
+    idxs = entries(idxs, "index_take", "idxs", "a sequence of arrays")
+    if not idxs or len(idxs) != len(axes):
+        raise ValueError(f"index_take: idxs must hold an array for each of axes, and at least one, got {len(idxs)} for "
+                         f"axes {axes}")
     columns = []
     for idx, axis in zip(idxs, axes):
         aval = type_of("index_take", idx)
+        if len(aval.shape) != 1 or not dtypes.is_integer(aval.dtype):
+            raise TypeError(f"index_take: idxs must hold 1-dimensional arrays of integers, got {aval.short()}")
         if dtypes.itemsize_bits(aval.dtype) < 32:  # it may not hold the size
             aval = aval.update(dtype=np.dtype(np.int32))
             idx = o.convert_element_type(idx, aval.dtype)

@@ -12,6 +12,7 @@ from .._promotion import canonical_axes, type_of
 from ..ir import IncompatibleShapesError, dtypes
 from ..ir import ops as o
 from ..ir.config import config
+from ._arguments import entries, pair
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
@@ -65,22 +66,36 @@ def dot_general(lhs: Any, rhs: Any, dimension_numbers: DotDimensionNumbers, prec
     Returns:
         An array with the batch dimensions first, then the other ones of lhs, then those of rhs.
 
+    Raises:
+        TypeError: dimension_numbers are of another structure, or dtypes or sizes do not fit.
+        ValueError: a dimension is out of range or given twice.
+
     >>> from glax import lax
     >>> x = lax.iota("float32", 3)
     >>> lax.dot_general(x, x, (((0,), (0,)), ((), ())))
     Array(5., dtype=float32)
     """
     l_ndim, r_ndim = len(type_of("dot_general", lhs).shape), len(type_of("dot_general", rhs, 1).shape)
-    (l_contract, r_contract), (l_batch, r_batch) = dimension_numbers
-    numbers = tuple(
-        (canonical_axes(tuple(left), l_ndim, "dot_general", "dimensions of lhs"),
-         canonical_axes(tuple(right), r_ndim, "dot_general", "dimensions of rhs"))
-        for left, right in ((l_contract, r_contract), (l_batch, r_batch)))
+    numbers = tuple([
+        (canonical_axes(_dimensions(left), l_ndim, "dot_general", "dimensions of lhs"),
+         canonical_axes(_dimensions(right), r_ndim, "dot_general", "dimensions of rhs"))
+        for left, right in map(_pair, _pair(dimension_numbers))])
     for what, (left, right) in zip(("contracting", "batch"), numbers):
         if len(left) != len(right):
             raise TypeError(f"dot_general: lhs and rhs must have as many {what} dimensions, got {left} and {right}")
     preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
     return o.dot_general(lhs, rhs, numbers, precision_name(precision, "dot_general"), _if_other(preferred, lhs))
+
+
+_NUMBERS = "((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), each a sequence of integers"
+
+
+def _pair(given: Any) -> tuple[Any, Any]:
+    return pair(given, "dot_general", "dimension_numbers", _NUMBERS)
+
+
+def _dimensions(given: Any) -> tuple:
+    return entries(given, "dot_general", "dimension_numbers", _NUMBERS)
 
 
 def _if_other(preferred: np.dtype | None, lhs: Any) -> np.dtype | None:

@@ -11,11 +11,13 @@ from .._promotion import as_index, canonical_axes, canonical_axis, named, strong
 from ..ir import bind, dtypes, shaped_array, stage
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
+from ._arguments import entries, require_function
 
 
 def _reduction(name: str, kind: type, what: str) -> Callable[..., Any]:
     def function(operand, axes):
-        return bind(kind(canonical_axes(tuple(axes), len(type_of(name, operand).shape), name, "axes")), operand)
+        given = entries(axes, name, "axes")
+        return bind(kind(canonical_axes(given, len(type_of(name, operand).shape), name, "axes")), operand)
 
     return named(function, name, __name__, f"""The {what} of the elements over axes, which the result lacks.
 
@@ -90,12 +92,15 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     >>> lax.reduce(lax.iota("int32", 4), 0, lax.max, (0,))
     Array(3, dtype=int32)
     """
+    require_function("reduce", "computation", computation)
     xs, tree = flatten(operands)
+    if not xs:
+        raise ValueError("reduce: operands must hold at least one array")
     inits, init_tree = flatten(init_values)
     if tree != init_tree:
         raise ValueError(f"reduce: operands and init_values must have one structure, got {tree} and {init_tree}")
     types = [type_of("reduce", x) for x in xs]
-    dims = canonical_axes(tuple(dimensions), len(types[0].shape), "reduce", "dimensions")
+    dims = canonical_axes(entries(dimensions, "reduce", "dimensions"), len(types[0].shape), "reduce", "dimensions")
     inits = [strong(init, x.dtype) if type(init) in (bool, int, float, complex) else strong(init)
              for init, x in zip(inits, types)]
     for init, x in zip(inits, types):
@@ -129,7 +134,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     operands = list(operand) if many else [operand]
     if not operands:
         raise TypeError("sort: at least one array is needed")
-    dimension = canonical_axis(dimension, len(type_of("sort", operands[0]).shape), "sort", "dimension")
+    shapes = [type_of("sort", x, i).shape for i, x in enumerate(operands)]
+    dimension = canonical_axis(dimension, len(shapes[0]), "sort", "dimension")
     results = o.sort(operands, dimension, bool(is_stable), as_index(num_keys, "sort", "num_keys"))
     return tuple(results) if many else results[0]
 

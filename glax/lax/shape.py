@@ -27,6 +27,7 @@ from ..ir import IncompatibleShapesError, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.staging import current_builder
 from ..lower import Array, from_numpy_owned
+from ._arguments import entries, integers
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
@@ -60,7 +61,7 @@ def broadcast_in_dim(operand: Any, shape: Sequence[int], broadcast_dimensions: S
     Array([1., 1.], dtype=float32, weak_type=True)
     """
     shape = as_shape(shape, "broadcast_in_dim")
-    dims = tuple([as_index(d, "broadcast_in_dim", "broadcast_dimensions") for d in broadcast_dimensions])
+    dims = integers(broadcast_dimensions, "broadcast_in_dim", "broadcast_dimensions")
     if type_of("broadcast_in_dim", operand).shape == shape and dims == tuple(range(len(shape))) and isinstance(
             operand, (Array, Tracer)):
         return operand
@@ -78,6 +79,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     >>> lax.broadcast_to_rank(xp.arange(2), 3).shape
     (1, 1, 2)
     """
+    rank = as_index(rank, "broadcast_to_rank", "rank")
     missing = rank - len(type_of("broadcast_to_rank", x).shape)
     if missing < 0:
         raise ValueError(f"broadcast_to_rank: an array of shape {shape_of(x)} has more than {rank} dimensions")
@@ -127,7 +129,7 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | 
     """
     shape = type_of("reshape", operand).shape
     if dimensions is not None:
-        operand = transpose(operand, dimensions)
+        operand = transpose(operand, integers(dimensions, "reshape", "dimensions"))
     sizes = resolve_sizes("reshape", shape, new_sizes)
     return o.reshape(operand, sizes)
 
@@ -141,7 +143,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     (4, 2, 3)
     """
     ndim = len(type_of("transpose", operand).shape)
-    given = tuple([as_index(d, "transpose", "permutation") for d in permutation])
+    given = integers(permutation, "transpose", "permutation")
     if sorted(given) != list(range(ndim)):
         raise TypeError(f"transpose: {given} is not a permutation of the {ndim} dimensions of {shape_of(operand)}")
     return o.transpose(operand, given)
@@ -180,10 +182,10 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     >>> lax.concatenate([lax.iota("int32", 2), lax.iota("int32", 1)], 0)
     Array([0, 1, 0], dtype=int32)
     """
-    operands = list(operands)
+    operands = entries(operands, "concatenate", "operands", "a sequence of arrays")
     if not operands:
         raise ValueError("concatenate: at least one array is needed")
-    ndim = len(type_of("concatenate", operands[0]).shape)
+    ndim = len([type_of("concatenate", x, i) for i, x in enumerate(operands)][0].shape)
     return o.concatenate(operands, canonical_axis(dimension, ndim, "concatenate", "dimension"))
 
 
@@ -199,10 +201,14 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     >>> lax.pad(xp.array([1, 2]), 0, [(-1, 2, 0)])
     Array([2, 0, 0], dtype=int32)
     """
-    config = tuple([tuple([as_index(n, "pad", "padding_config") for n in entry]) for entry in padding_config])
+    expected = "a sequence with a (low, high, interior) for each dimension"
+    config = tuple([tuple([as_index(n, "pad", "padding_config") for n in entries(entry, "pad", "padding_config",
+                                                                                 expected)])
+                    for entry in entries(padding_config, "pad", "padding_config", expected)])
     if builtins.any(len(entry) != 3 for entry in config):
         raise ValueError(f"pad: padding_config has a (low, high, interior) for each dimension, got {config}")
-    type_of("pad", operand)
+    for position, value in enumerate((operand, padding_value)):
+        type_of("pad", value, position)
     return o.pad(operand, padding_value, config)
 
 
@@ -215,7 +221,7 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     Array([2, 1, 0], dtype=int32)
     """
     ndim = len(type_of("rev", operand).shape)
-    dims = canonical_axes(tuple(dimensions), ndim, "rev", "dimensions")
+    dims = canonical_axes(entries(dimensions, "rev", "dimensions"), ndim, "rev", "dimensions")
     return o.rev(operand, dims) if dims else operand
 
 
@@ -306,8 +312,7 @@ def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
     [Array([0, 1], dtype=int32), Array([2], dtype=int32)]
     """
     shape = type_of("split", operand).shape
-    return o.split(operand, tuple([as_index(n, "split", "sizes") for n in sizes]),
-                   canonical_axis(axis, len(shape), "split"))
+    return o.split(operand, integers(sizes, "split", "sizes"), canonical_axis(axis, len(shape), "split"))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
@@ -320,7 +325,9 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     (2, 12)
     """
     shape = type_of("collapse", operand).shape
-    lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
+    start = as_index(start_dimension, "collapse", "start_dimension")
+    stop = None if stop_dimension is None else as_index(stop_dimension, "collapse", "stop_dimension")
+    lo, hi, _ = slice(start, stop).indices(len(shape))
     if hi <= lo:
         raise ValueError(f"collapse: no dimensions from {start_dimension} to {stop_dimension} in shape {shape}")
     return o.reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:]))
@@ -353,10 +360,13 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
-    operands = list(operands)
+    operands = entries(operands, "stack", "operands", "a sequence of arrays")
     if not operands:
         raise ValueError("stack: at least one array is needed")
-    axis = canonical_axis(axis, len(type_of("stack", operands[0]).shape) + 1, "stack")
+    shapes = [type_of("stack", x, i).shape for i, x in enumerate(operands)]
+    if len(set(shapes)) != 1:
+        raise TypeError(f"stack: operands must have one shape, got {shapes}")
+    axis = canonical_axis(axis, len(shapes[0]) + 1, "stack")
     return o.concatenate([o.expand_dims(x, (axis,)) for x in operands], axis)
 
 

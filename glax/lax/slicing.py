@@ -11,6 +11,7 @@ import numpy as np
 from .._promotion import as_index, as_shape, canonical_axis, shape_of, type_of
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
+from ._arguments import entries, integers
 
 INT32 = np.dtype(np.int32)
 
@@ -24,10 +25,9 @@ def slice(operand: Any, start_indices: Sequence[int], limit_indices: Sequence[in
     Array([1, 3, 5], dtype=int32)
     """
     type_of("slice", operand)
-    starts, limits = (tuple([as_index(n, "slice", what) for n in given]) for given, what in (
-        (start_indices, "start_indices"), (limit_indices, "limit_indices")))
-    steps = None if strides is None else tuple([as_index(n, "slice", "strides") for n in strides])
-    return o.slice_(operand, starts, limits, steps)
+    starts = integers(start_indices, "slice", "start_indices")
+    limits = integers(limit_indices, "slice", "limit_indices")
+    return o.slice_(operand, starts, limits, None if strides is None else integers(strides, "slice", "strides"))
 
 
 def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None, stride: int = 1, axis: int = 0) -> Any:
@@ -40,7 +40,7 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     """
     shape = type_of("slice_in_dim", operand).shape
     axis = canonical_axis(axis, len(shape), "slice_in_dim")
-    n = shape[axis]
+    n, stride = shape[axis], as_index(stride, "slice_in_dim", "stride")
     ends = []
     for given, default in ((start_index, 0), (limit_index, n)):
         end = default if given is None else as_index(given, "slice_in_dim", "start_index and limit_index")
@@ -96,8 +96,19 @@ def _starts(name: str, operand: Any, start_indices: Any, wrap: bool | Sequence[b
         start_indices = [o.squeeze(piece, (0,)) for piece in o.split(start_indices, (1,) * indices.shape[0], 0)]
     if len(start_indices) != len(shape):
         raise ValueError(f"{name}: start_indices must have one for each dimension of {shape}, got {len(start_indices)}")
-    wraps = [wrap] * len(shape) if isinstance(wrap, bool) else list(wrap)
+    wraps = _wraps(name, wrap, len(shape))
     return of_one_dtype([start_index(i, n, w) for i, n, w in zip(start_indices, shape, wraps)])
+
+
+def _wraps(name: str, given: bool | Sequence[bool], ndim: int) -> tuple[bool, ...]:
+    """For each dimension, whether negative indices count from the end."""
+    if isinstance(given, bool):
+        return (given,) * ndim
+    wraps = entries(given, name, "allow_negative_indices", "a bool, or a sequence of them")
+    if len(wraps) != ndim:
+        raise ValueError(f"{name}: allow_negative_indices must have one for each of the {ndim} dimensions, got "
+                         f"{len(wraps)}")
+    return wraps
 
 
 def of_one_dtype(starts: list[Any]) -> list[Any]:
@@ -137,6 +148,7 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, *,
     >>> lax.dynamic_update_slice(xp.arange(4), xp.array([8, 9]), (3,))
     Array([0, 1, 8, 9], dtype=int32)
     """
+    type_of("dynamic_update_slice", update, 1)
     starts = _starts("dynamic_update_slice", operand, start_indices, allow_negative_indices)
     return o.dynamic_update_slice(operand, update, starts)
 

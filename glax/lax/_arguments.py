@@ -1,0 +1,54 @@
+"""Structured arguments of lax functions: sequences, dimension numbers and functions, or an error that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from .._promotion import as_index
+
+Numbers = TypeVar("Numbers")
+
+
+def mistaken(name: str, argument: str, expected: str, given: Any) -> TypeError:
+    """The error for an argument of a wrong type or structure."""
+    return TypeError(f"{name}: {argument} must be {expected}, got {given!r:.200} of type {type(given).__name__}")
+
+
+def entries(given: Any, name: str, argument: str, expected: str = "a sequence of integers") -> tuple:
+    """The entries of a sequence; TypeError naming the argument where it is none."""
+    if isinstance(given, (tuple, list)):
+        return tuple(given)
+    try:
+        return tuple(given)
+    except TypeError:
+        raise mistaken(name, argument, expected, given) from None
+
+
+def integers(given: Any, name: str, argument: str) -> tuple[int, ...]:
+    """The entries of a sequence of integers; TypeError naming the argument where it is none."""
+    return tuple([as_index(n, name, argument) for n in entries(given, name, argument)])
+
+
+def pair(given: Any, name: str, argument: str, expected: str) -> tuple[Any, Any]:
+    """The two entries of a pair; TypeError naming the argument where it is none."""
+    found = entries(given, name, argument, expected)
+    if len(found) != 2:
+        raise mistaken(name, argument, expected, given)
+    return found
+
+
+def dimension_numbers_of(kind: type[Numbers], given: Any, name: str) -> Numbers:
+    """Dimension numbers of a kind, with tuples of ints in their fields; TypeError naming what is none."""
+    if type(given) is not kind:
+        raise mistaken(name, "dimension_numbers", f"a {kind.__name__}", given)
+    return kind(*[integers(getattr(given, field.name), name, f"dimension_numbers.{field.name}")
+                  for field in fields(given)])
+
+
+def require_function(name: str, argument: str, f: Any) -> Callable[..., Any]:
+    """The function itself; TypeError naming the argument where it is none."""
+    if not callable(f):
+        raise TypeError(f"{name} takes a function as {argument}, got {f!r:.200} of type {type(f).__name__}")
+    return f
