@@ -160,7 +160,10 @@ class NoSuchArgument(TypeError, ValueError):
 
 def resolve_argnums(what: str, argnums: Any, count: int) -> tuple[int, ...]:
     """Positions of arguments, from an int or a sequence of ints, negative ones counted from the end."""
-    given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    try:
+        given = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    except TypeError:
+        raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r:.200}") from None
     for i in given:
         if not isinstance(i, int) or isinstance(i, bool):
             raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")

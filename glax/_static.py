@@ -13,7 +13,10 @@ def as_tuple(what: str, name: str, given: Any, kind: type) -> tuple:
     """An option given as one value or a sequence of values, as a tuple."""
     if given is None:
         return ()
-    values = (given,) if isinstance(given, kind) else tuple(given)
+    try:
+        values = (given,) if isinstance(given, kind) else tuple(given)
+    except TypeError:
+        values = (given,)
     for x in values:
         if not isinstance(x, kind) or isinstance(x, bool):
             raise TypeError(f"{what}: {name} must be {kind.__name__}s, got {given!r}")
