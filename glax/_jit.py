@@ -123,9 +123,8 @@ class JitFunction:
             fun, args, kwargs, static = self._separate_static(args, kwargs)
         leaves, in_tree = tree.flatten((args, kwargs))
         avals = leaf_avals(self._what, (args, kwargs), leaves, CALL, type_of_leaf if abstract else aval_of)
-        # Types are found by identity: the entry keeps its own alive, and others that are equal are staged once more.
         key = (in_tree, static, config.enable_x64, config.numpy_dtype_promotion, config.default_matmul_precision,
-               *map(id, avals))
+               *[aval.token for aval in avals])
         entry = self._entries.get(key)
         if entry is None:
             staged = stage_function(of_leaves(fun, in_tree), avals, self._what)

@@ -20,7 +20,6 @@ class Runner(NamedTuple):
 
     run: Callable[[Sequence[Any]], Any]
     takes_buffers: bool
-    entry: StagedCall  # keeps the types alive, by whose identity it is found
 
 
 SCALARS = frozenset({bool, int, float, complex, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16,
@@ -38,7 +37,7 @@ def find(known: Known, arguments: Sequence[Any]) -> tuple[Callable[[Sequence[Any
         for x in arguments:
             kind = type(x)
             if kind is Array:
-                known = known[id(x.aval)]
+                known = known[x.aval.token]
                 buffer = x._buffer
                 buffers.append(x.buffer() if buffer is None else buffer)
             elif kind is np.ndarray:
@@ -47,7 +46,7 @@ def find(known: Known, arguments: Sequence[Any]) -> tuple[Callable[[Sequence[Any
                 known = known[kind]
             else:
                 return None, arguments
-        run, takes_buffers, _ = known[None]
+        run, takes_buffers = known[None]
     except KeyError:
         return None, arguments
     return run, buffers if takes_buffers else arguments
@@ -62,7 +61,7 @@ def remember(known: Known, arguments: Sequence[Any], entry: StagedCall) -> None:
     for x, v in zip(arguments, binders):
         kind = type(x)
         if kind is Array and x.aval is v.aval:
-            known = known.setdefault(id(x.aval), {})
+            known = known.setdefault(x.aval.token, {})
             continue
         takes_buffers = False
         if kind is np.ndarray:
@@ -71,4 +70,4 @@ def remember(known: Known, arguments: Sequence[Any], entry: StagedCall) -> None:
             known = known.setdefault(kind, {})
         else:
             return
-    known[None] = Runner(entry.run_buffers if takes_buffers else entry.run, takes_buffers, entry)
+    known[None] = Runner(entry.run_buffers if takes_buffers else entry.run, takes_buffers)

@@ -108,14 +108,13 @@ def raise_leaked(tracer: Tracer) -> None:
 
 def run_operation(op: Operation, operands: Sequence[Any]) -> Any:
     """Run one operation on values: an Array, or a list of them where the operation has multiple results."""
-    # Types are found by identity, which a plan's own keep from being used again.
     key: list[Any] = [op]
     arrays, values, on_host = [], [], True
     for x in operands:
         if type(x) is not Array:
             x = asarray(x)
         arrays.append(x)
-        key.append(id(x.aval))
+        key.append(x.aval.token)
         value = x._value
         values.append(value)
         if value is None:
@@ -141,7 +140,6 @@ class _Plan(NamedTuple):
     rule: Callable[..., Any] | None
     run: Callable[[list[Array]], list[Array]] | None
     out_avals: Any
-    in_avals: list[ShapedArray]
 
 
 _PLANS: dict[tuple, _Plan] = {}
@@ -156,11 +154,11 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
         require_operand_count(op, len(in_avals))
         raise
     if issubclass(kind, HostCall):
-        plan = _Plan(None, partial(_call_host, op, out_avals), out_avals, in_avals)
+        plan = _Plan(None, partial(_call_host, op, out_avals), out_avals)
     elif worth_compiling(kind, in_avals, out_avals if op.multiple_results else [out_avals]):
-        plan = _Plan(None, _compiled_operation(op, tuple(in_avals)).run, out_avals, in_avals)
+        plan = _Plan(None, _compiled_operation(op, tuple(in_avals)).run, out_avals)
     else:
-        plan = _Plan(evaluate[kind], None, out_avals, in_avals)
+        plan = _Plan(evaluate[kind], None, out_avals)
     if len(_PLANS) >= _MOST_PLANS:
         _PLANS.clear()
     _PLANS[key] = plan

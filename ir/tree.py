@@ -272,7 +272,8 @@ def flatten_axes(name: str, treedef: PyTreeDef, axis_tree: Any) -> list[Any]:
         return out
     full = treedef.unflatten([_Placeholder()] * treedef.num_leaves)
     found = mismatches(axis_tree, full, prefix=True, is_leaf=_is_none)
-    where = _describe(name.rsplit(": ")[-1], found, "it has {}, the value has {}") or f"{prefix} is no prefix of {treedef}"
+    short = name.rsplit(": ")[-1]
+    where = _describe(short, found, "it has {}, the value has {}") or f"{prefix} is no prefix of {treedef}"
     raise ValueError(f"{name} must be a tree prefix of the value it is for: {where}")
 
 
