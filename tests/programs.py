@@ -67,14 +67,37 @@ def unary(d: Drawing) -> Tracer:
 
 
 def binary(d: Drawing) -> Tracer:
+    """An operation of two operands, or the same one in both orders."""
     x = d.pick_float()
     y = d.fitted(d.pick_float(), x.shape)
-    return d.draw(st.sampled_from(BINARY))(x, y)
+    f = d.draw(st.sampled_from(BINARY))
+    if d.draw(st.booleans()):
+        y = o.broadcast(y, x.shape)
+        return o.add(f(x, y), o.sin(f(y, x)))
+    return f(x, y)
 
 
 def with_constant(d: Drawing) -> Tracer:
-    constant = d.dtype.type(d.draw(st.integers(-2, 2)))
+    constant = of_literals(d) if d.draw(st.booleans()) else d.dtype.type(d.draw(st.integers(-2, 2)))
     return d.draw(st.sampled_from([o.add, o.mul]))(d.pick_float(), constant)
+
+
+def of_literals(d: Drawing) -> Tracer:
+    """An operation all of whose operands are constants."""
+    x, y = [d.dtype.type(d.draw(st.integers(-2, 2))) for _ in range(2)]
+    made = d.draw(st.sampled_from([o.add, o.sub, o.mul, o.max_, o.lt, o.sin, o.neg, o.floor]))
+    operands = (x,) if made in (o.sin, o.neg, o.floor) else (x, y)
+    return o.convert_element_type(made(*operands), d.dtype)
+
+
+def along_each_axis(d: Drawing) -> Tracer:
+    """The same operation of the same operand, with each of the parameters that it may have."""
+    x = d.pick_float()
+    total = d.dtype.type(0)
+    for axis in range(x.ndim):
+        sums = o.sin(o.reduce_sum(x, (axis,)))
+        total = o.add(o.mul(total, d.dtype.type(2)), d.fitted(sums, ()))
+    return o.add(total, one(x))
 
 
 def reduction(d: Drawing) -> Tracer:
@@ -286,8 +309,9 @@ def by_rule(d: Drawing) -> Tracer:
     return d.draw(st.sampled_from([sine_by_rule, square_by_rule, again]))(d.pick_float())
 
 
-STEPS = [unary, binary, with_constant, reduction, extreme, product, transposed, reshaped, broadcasted, sliced, padded,
-         reversed_, joined, selected, dotted, gathered, dynamic_sliced, cumulated, converted, counted, by_rule]
+STEPS = [unary, binary, with_constant, of_literals, along_each_axis, reduction, extreme, product,
+         transposed, reshaped, broadcasted, sliced, padded, reversed_, joined, selected, dotted, gathered,
+         dynamic_sliced, cumulated, converted, counted, by_rule]
 
 
 def build(draw: Draw, avals: list, dtype: np.dtype, smooth: bool, depth: int, most: int, whiles: bool = False,

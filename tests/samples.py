@@ -362,9 +362,13 @@ def _general_reductions() -> Iterator[Case]:
     largest = _program(lambda x, y: [o.max_(x, y)], ((), F32), ((), F32))
     yield o.Reduce(largest, (0,)), [_distinct((5,), F32), np.array(-np.inf, F32)], (True, False)
     yield o.Reduce(largest, (0,)), [np.zeros((0, 2), F32), np.array(-8, F32)], True
-    scalars = (((), F32), ((), I32), ((), F32), ((), I32))
-    yield (o.Reduce(_program(_larger_with_index, *scalars), (1,)),
-           [_distinct((2, 3), F32), _fill([0, 1, 2], (2, 3), I32), np.array(-9, F32), np.array(-1, I32)], True)
+    for dtype in (F32, F64):
+        scalars = (((), dtype), ((), I32), ((), dtype), ((), I32))
+        yield (o.Reduce(_program(_larger_with_index, *scalars), (1,)),
+               [_distinct((2, 3), dtype), _fill([0, 1, 2], (2, 3), I32), np.array(-9, dtype), np.array(-1, I32)], True)
+    times = _program(lambda x, y: [o.mul(x, y)], ((), F64), ((), F64))
+    yield o.Reduce(times, (0,)), [_distinct((3, 2), F64, 1), np.array(2, F64)], True
+    yield o.Reduce(times, (0, 1)), [_distinct((3, 2), F64, 1), np.array(.5, F64)], True
 
 
 def _orders() -> Iterator[Case]:
