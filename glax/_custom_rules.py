@@ -47,9 +47,9 @@ class SymbolicZero(Typed):
         return f"SymbolicZero({self.aval.short()})"
 
 
-def zero_from_primal(x: Any, symbolic_zeros: bool = False) -> Any:
+def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """The zero tangent of a value: a SymbolicZero, or zeros (of dtype float0 for an integer value)."""
-    aval = aval_of(x).to_tangent()
+    aval = aval_of(val).to_tangent()
     if symbolic_zeros:
         return SymbolicZero(aval)
     return np.zeros(aval.shape, aval.dtype) if aval.dtype == dtypes.float0 else o.full(aval.shape, 0, aval.dtype)

@@ -140,7 +140,7 @@ EXAMPLES: dict[str, dict[str, tuple[str, ...]]] = {
         "less": (">>> xp.less(xp.arange(3), 1)", "Array([ True, False, False], dtype=bool)"),
         "less_equal": (">>> xp.less_equal(xp.arange(3), 1)", "Array([ True,  True, False], dtype=bool)"),
         "log": (">>> xp.log(xp.array([1.0, 0.0, -1.0]))", "Array([  0., -inf,  nan], dtype=float32)"),
-        "log10": (">>> xp.log10(1)", "Array(0., dtype=float32, weak_type=True)"),
+        "log10": (">>> xp.log10(1)", "Array(0., dtype=float32)"),
         "log1p": (">>> xp.log1p(1e-10)", "Array(1.e-10, dtype=float32, weak_type=True)"),
         "log2": (">>> xp.log2(xp.array([1, 2]))", "Array([0., 1.], dtype=float32)"),
         "logaddexp": (">>> xp.logaddexp(-xp.inf, 2.0)", "Array(2., dtype=float32, weak_type=True)"),

@@ -22,7 +22,7 @@ _CONTEXT = 2
 _LONGEST_LINE = 110
 
 
-def debug_nans(new_value: bool = True) -> Override:
+def debug_nans(new_val: bool = True) -> Override:
     """A context manager (and decorator) under which a NaN in a result raises FloatingPointError in this thread.
 
     The results of every operation on values, and of every call of a jitted function, are looked at. The error names
@@ -35,7 +35,7 @@ def debug_nans(new_value: bool = True) -> Override:
     each equation with the values of its operands and results.
 
     Args:
-        new_value: whether to check.
+        new_val: whether to check.
 
     Raises:
         FloatingPointError: from within, where a result is NaN.
@@ -49,16 +49,16 @@ def debug_nans(new_value: bool = True) -> Override:
     ...     print(eqn.op.name, *inputs, "->", *outputs)
     log 0.0 -> -inf
     """
-    return config.override(debug_nans=new_value)
+    return config.override(debug_nans=new_val)
 
 
-def debug_infs(new_value: bool = True) -> Override:
+def debug_infs(new_val: bool = True) -> Override:
     """A context manager (and decorator) under which an infinity in a result raises FloatingPointError in this thread.
 
     As debug_nans, of infinities.
 
     Args:
-        new_value: whether to check.
+        new_val: whether to check.
 
     >>> import glax, glax.numpy as gnp
     >>> with glax.debug_infs():
@@ -66,7 +66,7 @@ def debug_infs(new_value: bool = True) -> Override:
     Traceback (most recent call last):
     FloatingPointError: infinity in a result of div: ...
     """
-    return config.override(debug_infs=new_value)
+    return config.override(debug_infs=new_val)
 
 
 class _Fault(NamedTuple):

@@ -143,30 +143,19 @@ def promote(name: str, *xs: Any) -> list[Any]:
     return [cast(x, dtype, weak) for x in xs]
 
 
-def promote_inexact(name: str, *xs: Any, strong_bools: bool = False) -> list[Any]:
-    """The operands in the floating or complex dtype to which they promote; integers become floats.
-
-    An array of bools and a weak number have weak results, unless strong_bools is true: in JAX that depends on the
-    function.
-    """
+def promote_inexact(name: str, *xs: Any) -> list[Any]:
+    """The operands in the floating or complex dtype to which they promote; integers become floats."""
     dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
     dtype = dtypes.canonicalize(dtypes.to_inexact(dtype))
-    weak = weak and not (strong_bools and has_bool_array(name, *xs))
     return [cast(x, dtype, weak) for x in xs]
 
 
-def promote_numeric(name: str, *xs: Any, strong_bools: bool = False) -> list[Any]:
-    """The operands in the dtype to which they promote; bools become int32. For strong_bools, see promote_inexact."""
+def promote_numeric(name: str, *xs: Any) -> list[Any]:
+    """The operands in the dtype to which they promote; bools become int32."""
     dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
     if dtype == np.bool_:
         dtype = dtypes.python_scalar_dtype(int)
-    weak = weak and not (strong_bools and has_bool_array(name, *xs))
     return [cast(x, dtype, weak) for x in xs]
-
-
-def has_bool_array(name: str, *xs: Any) -> bool:
-    """Whether one of the operands is bools, and not Python's."""
-    return any(type(x) is not bool and dtypes.is_bool(type_of(name, x, i).dtype) for i, x in enumerate(xs))
 
 
 def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -252,6 +241,13 @@ def require_no_out(name: str, out: Any) -> None:
     """NotImplementedError where an output array is given."""
     if out is not None:
         raise NotImplementedError(f"{name}: arrays are immutable, so out must be None, got {type(out).__name__}")
+
+
+def with_parameters(f: Callable[..., Any], *names: str) -> Callable[..., Any]:
+    """Give a generated function names for its first parameters, by which they may be passed, and that at no cost."""
+    code = f.__code__
+    f.__code__ = code.replace(co_posonlyargcount=0, co_varnames=(*names, *code.co_varnames[len(names):]))
+    return f
 
 
 def named(f: Callable[..., Any], name: str, module: str, doc: str) -> Callable[..., Any]:

@@ -126,7 +126,7 @@ def effects_barrier() -> None:
     """
 
 
-def numpy_dtype_promotion(new_value: str = "standard") -> AbstractContextManager[None]:
+def numpy_dtype_promotion(new_val: str = "standard") -> AbstractContextManager[None]:
     """A context that says which dtypes mix without a cast: "standard", or "strict" for none but Python numbers.
 
     >>> import glax, glax.numpy as gnp
@@ -135,10 +135,10 @@ def numpy_dtype_promotion(new_value: str = "standard") -> AbstractContextManager
     Traceback (most recent call last):
     glax.ir.dtypes.TypePromotionError: no common dtype for int32, float32: ...
     """
-    return config.override(numpy_dtype_promotion=new_value)
+    return config.override(numpy_dtype_promotion=new_val)
 
 
-def default_matmul_precision(new_value: str | None) -> AbstractContextManager[None]:
+def default_matmul_precision(new_val: str | None) -> AbstractContextManager[None]:
     """A context that sets the precision of products that name none, as ``precision=`` of ``glax.numpy.dot`` does.
 
     >>> import glax, glax.numpy as gnp
@@ -146,7 +146,7 @@ def default_matmul_precision(new_value: str | None) -> AbstractContextManager[No
     ...     gnp.dot(gnp.ones(2), gnp.ones(2))
     Array(2., dtype=float32)
     """
-    return config.override(default_matmul_precision=new_value)
+    return config.override(default_matmul_precision=new_val)
 
 
 def typeof(x: Any) -> ShapedArray:

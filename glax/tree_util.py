@@ -167,14 +167,14 @@ def build_tree(treedef: PyTreeDef, xs: Any) -> Any:
     return _require_treedef("build_tree", treedef).from_iterable_tree(xs)
 
 
-def is_tree_node(node_type: type) -> bool:
+def is_tree_node(typ: type) -> bool:
     """Whether instances of this type are containers.
 
     >>> from glax import tree_util
     >>> tree_util.is_tree_node(list), tree_util.is_tree_node(str)
     (True, False)
     """
-    return _tree.is_node_type(node_type)
+    return _tree.is_node_type(typ)
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf | None = None) -> bool:

@@ -189,7 +189,7 @@ class Override(ContextDecorator):
         _settle(current)
 
 
-def enable_x64(new_value: bool = True) -> Override:
+def enable_x64(new_val: bool = True) -> Override:
     """A context manager (and decorator) under which this thread keeps, or narrows, 64-bit dtypes.
 
     >>> from glax.ir.config import config, enable_x64
@@ -197,4 +197,4 @@ def enable_x64(new_value: bool = True) -> Override:
     ...     config.enable_x64
     True
     """
-    return config.override(enable_x64=new_value)
+    return config.override(enable_x64=new_val)

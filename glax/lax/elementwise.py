@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from .._calls import leaf_avals
-from .._promotion import as_index, broadcast_shapes, literal_like, named, type_of
+from .._promotion import as_index, broadcast_shapes, literal_like, named, type_of, with_parameters
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
 from ..lower import Array
+
+_BOOL = np.dtype(np.bool_)
 
 
 def _unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
@@ -47,6 +50,16 @@ def _binary(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callabl
         An array of the common shape. TypeError where dtypes differ or numbers of dimensions do, ValueError where
         sizes do.
     """)
+
+
+def _arithmetic(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
+    """A function of two operands which may not be bools, though the operation takes them."""
+    def bind_numbers(x: Any, y: Any) -> Any:
+        if type_of(name, x).dtype == _BOOL and type_of(name, y, 1).dtype == _BOOL:
+            raise TypeError(f"{name} does not accept dtype bool; use bitwise_{'or' if name == 'add' else 'and'}")
+        return bind_op(x, y)
+
+    return _binary(name, bind_numbers, what)
 
 
 def broadcast_sizes_of_one(name: str, *xs: Any) -> list[Any]:
@@ -109,17 +122,17 @@ abs = _unary("abs", _absolute, "absolute value; the modulus of complex numbers; 
 real = _unary("real", o.real, "real part of complex numbers")
 imag = _unary("imag", o.imag, "imaginary part of complex numbers")
 
-add = _binary("add", o.add, "sum x + y")
+add = _arithmetic("add", o.add, "sum x + y")
 sub = _binary("sub", o.sub, "difference x - y")
-mul = _binary("mul", o.mul, "product x * y")
+mul = _arithmetic("mul", o.mul, "product x * y")
 div = _binary("div", o.div, "quotient x / y, of integers rounded towards zero")
 rem = _binary("rem", o.rem, "remainder of x / y, with the sign of x")
 pow = _binary("pow", o.pow_, "power of inexact x to y, where y has x's dtype or is an integer")
 max = _binary("max", o.max_, "larger of x and y; NaN wins")
 min = _binary("min", o.min_, "smaller of x and y; NaN wins")
 atan2 = _binary("atan2", o.atan2, "angle of the point (y, x), given as atan2(y, x)")
-nextafter = _binary("nextafter", o.nextafter, "float next to x in the direction of y")
-polygamma = _binary("polygamma", o.polygamma, "derivative of digamma of order x at y, given as polygamma(m, x)")
+nextafter = with_parameters(_binary("nextafter", o.nextafter, "float next to x1 in the direction of x2"), "x1", "x2")
+polygamma = with_parameters(_binary("polygamma", o.polygamma, "derivative of digamma of order m at x"), "m", "x")
 complex = _binary("complex", o.complex_, "complex number of a real and an imaginary part")
 bitwise_and = _binary("bitwise_and", o.and_, "and of bits; of bools, logical and")
 bitwise_or = _binary("bitwise_or", o.or_, "or of bits; of bools, logical or")
@@ -252,13 +265,18 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """operand converted to a dtype. Floats lose their fraction where they become integers, complex numbers their
-    imaginary part where they become real.
+    imaginary part where they become real; TypeError for a Python complex number that would.
 
     >>> from glax import lax
     >>> lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
     dtype = dtypes.canonicalize(new_dtype)
+    if type(operand) is builtins.complex and dtype == _BOOL:
+        operand = operand != 0
+    elif type(operand) is builtins.complex and not dtypes.is_complex(dtype):
+        raise TypeError(f"convert_element_type: the Python complex number {operand!r} cannot become {dtype.name}; take "
+                        f"its real part")
     aval = type_of("convert_element_type", operand)
     if aval.dtype == dtype and not aval.weak_type and type(operand) in (Array, Tracer):
         return operand

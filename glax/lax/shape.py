@@ -86,8 +86,8 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     return o.expand_dims(x, tuple(range(missing)))
 
 
-def broadcast_like(x: Any, like: Any) -> Any:
-    """x broadcast to the shape of another array. The dtype stays that of x. ValueError where the shapes do not
+def broadcast_like(arr: Any, like_arr: Any) -> Any:
+    """arr broadcast to the shape of like_arr. The dtype stays that of arr. ValueError where the shapes do not
     broadcast.
 
     >>> import glax.numpy as xp
@@ -95,7 +95,7 @@ def broadcast_like(x: Any, like: Any) -> Any:
     >>> lax.broadcast_like(1, xp.zeros(3))
     Array([1, 1, 1], dtype=int32, weak_type=True)
     """
-    return o.broadcast(x, type_of("broadcast_like", like).shape)
+    return o.broadcast(arr, type_of("broadcast_like", like_arr).shape)
 
 
 def resolve_sizes(name: str, shape: tuple[int, ...], new_sizes: Any) -> tuple[int, ...]:
@@ -370,14 +370,14 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     return o.concatenate([o.expand_dims(x, (axis,)) for x in operands], axis)
 
 
-def unstack(operand: Any, axis: int = 0) -> list[Any]:
-    """The slices of operand along an axis. The slices lack the axis.
+def unstack(x: Any, axis: int = 0) -> list[Any]:
+    """The slices of x along an axis. The slices lack the axis.
 
     >>> import glax.numpy as xp
     >>> from glax import lax
     >>> lax.unstack(xp.array([[1, 2], [3, 4]]))
     [Array([1, 2], dtype=int32), Array([3, 4], dtype=int32)]
     """
-    shape = type_of("unstack", operand).shape
+    shape = type_of("unstack", x).shape
     axis = canonical_axis(axis, len(shape), "unstack")
-    return [o.squeeze(x, (axis,)) for x in o.split(operand, (1,) * shape[axis], axis)] if shape[axis] else []
+    return [o.squeeze(part, (axis,)) for part in o.split(x, (1,) * shape[axis], axis)] if shape[axis] else []

@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xp
-from .._promotion import as_index, canonical_axis, named, promote, promote_inexact, shape_of, type_of
+from .._promotion import (
+    as_index,
+    canonical_axis,
+    named,
+    promote,
+    promote_inexact,
+    shape_of,
+    strong,
+    type_of,
+    with_parameters,
+)
 from .._promotion import literal_like as _like
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
@@ -47,6 +57,11 @@ def _meeting(name: str, constant: float, body: Callable[[Any], Any], what: str) 
     """)
 
 
+def _of_x(name: str, body: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
+    """A function of one operand, which may be passed by its name x; integers become floats."""
+    return with_parameters(unary_inexact(name, body, what), "x")
+
+
 def relu(x: Any) -> Any:
     """max(x, 0), with a derivative of 0 at 0.
 
@@ -67,18 +82,18 @@ def _relu6(x: Any) -> Any:
 
 
 relu6 = _meeting("relu6", 0.0, _relu6, "min(max(x, 0), 6), with derivatives of 0 at 0 and at 6")
-sigmoid = unary_inexact("sigmoid", o.logistic, "1 / (1 + exp(-x))")
+sigmoid = _of_x("sigmoid", o.logistic, "1 / (1 + exp(-x))")
 
 
 def _softplus(x: Any) -> Any:
     return xp.logaddexp(x, _like(x, 0.0))
 
 
-softplus = unary_inexact("softplus", _softplus, "log(1 + exp(x))")
-log_sigmoid = unary_inexact("log_sigmoid", lambda x: o.neg(_softplus(o.neg(x))), "log(sigmoid(x))")
-silu = unary_inexact("silu", lambda x: o.mul(x, o.logistic(x)), "x * sigmoid(x)")
+softplus = _of_x("softplus", _softplus, "log(1 + exp(x))")
+log_sigmoid = _of_x("log_sigmoid", lambda x: o.neg(_softplus(o.neg(x))), "log(sigmoid(x))")
+silu = _of_x("silu", lambda x: o.mul(x, o.logistic(x)), "x * sigmoid(x)")
 swish = silu
-soft_sign = unary_inexact("soft_sign", lambda x: o.div(x, o.add(o.abs_(x), _like(x, 1.0))), "x / (|x| + 1)")
+soft_sign = _of_x("soft_sign", lambda x: o.div(x, o.add(o.abs_(x), _like(x, 1.0))), "x / (|x| + 1)")
 
 
 def _bounded(x: Any, low: float, high: float) -> Any:
@@ -104,7 +119,7 @@ def _hard_sigmoid(x: Any) -> Any:
 hard_sigmoid = _meeting("hard_sigmoid", 0.0, _hard_sigmoid, "min(max(x + 3, 0), 6) / 6")
 hard_silu = _meeting("hard_silu", 0.0, lambda x: o.mul(x, _hard_sigmoid(x)), "x * hard_sigmoid(x)")
 hard_swish = hard_silu
-mish = unary_inexact("mish", lambda x: o.mul(x, o.tanh(_softplus(x))), "x * tanh(softplus(x))")
+mish = _of_x("mish", lambda x: o.mul(x, o.tanh(_softplus(x))), "x * tanh(softplus(x))")
 
 
 def identity(x: Any) -> Any:
@@ -117,9 +132,9 @@ def gelu(x: Any, approximate: bool = True) -> Any:
 
     >>> from glax import nn
     >>> nn.gelu(0.0)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
-    x, = promote_inexact("gelu", x)
+    x = strong(*promote_inexact("gelu", x))
     if approximate:
         inner = o.add(x, o.mul(_like(x, 0.044715), o.integer_pow(x, 3)))
         cdf = o.mul(_like(x, 0.5), o.add(_like(x, 1.0), o.tanh(o.mul(_like(x, math.sqrt(2 / math.pi)), inner))))

@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from .._promotion import (
     as_index,
     broadcast_to_one_shape,
-    has_bool_array,
     of_parts,
     promote_inexact,
     promote_numeric,
@@ -18,13 +15,14 @@ from .._promotion import (
     scalar_literal,
     strong,
     type_of,
+    with_parameters,
 )
 from .._promotion import literal_like as _constant
-from ..ir import dtypes
+from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from .selection import as_array
 from .selection import where_of_one_dtype as _where
-from .ufuncs import _NUMBERS, binary, binary_inexact, unary_inexact
+from .ufuncs import _NUMBERS, binary, binary_inexact, strong_unless_scalar, unary_inexact
 
 
 def _kind(x: Any) -> str:
@@ -97,7 +95,8 @@ def _rounding(name: str, bind_op: Any, what: str) -> Any:
 
 floor = _rounding("floor", o.floor, "down to an integer")
 ceil = _rounding("ceil", o.ceil, "up to an integer")
-trunc = _rounding("trunc", lambda x: _where(o.lt(x, _constant(x, 0.0)), o.ceil(x), o.floor(x)), "towards zero")
+trunc = with_parameters(
+    _rounding("trunc", lambda x: _where(o.lt(x, _constant(x, 0.0)), o.ceil(x), o.floor(x)), "towards zero"), "x")
 
 
 def _to_even(x: Any) -> Any:
@@ -176,8 +175,8 @@ def power(x: Any, y: Any, /) -> Any:
     """Elementwise x to the power y.
 
     Args:
-        x, y: arrays or numbers. A Python int as y is taken as a fixed exponent, so x * x * ... is exact and has
-            derivatives at 0; other integers y leave the dtype of floating x.
+        x, y: arrays or numbers. An integer as y that is known is taken as a fixed exponent: the dtype is that of x,
+            x * x * ... is exact and has derivatives at 0. Other integers y leave the dtype of floating x.
 
     Returns:
         An array of the promoted dtype. TypeError for a fixed negative power of integers.
@@ -187,17 +186,16 @@ def power(x: Any, y: Any, /) -> Any:
     Array([0, 1, 4, 9], dtype=int32)
     """
     x_aval, y_aval = type_of("power", x), type_of("power", y, 1)
-    if isinstance(y, (int, np.integer)) and not isinstance(y, bool):
-        return _fixed_power(x, int(y))
     x_kind, y_kind = dtypes.kind(x_aval.dtype), dtypes.kind(y_aval.dtype)
-    of_bool_array = "b" in (x_kind, y_kind) and has_bool_array("power", x, y)
+    if y_kind in "iu" and not y_aval.shape and type(y) is not Tracer:
+        return _fixed_power(x, as_index(y, "power", "y"))
     if x_kind in "fc" and y_kind in "iu":
         return o.pow_(*broadcast_to_one_shape("power", [x, y]))
-    x, y = broadcast_to_one_shape("power", promote_numeric("power", x, y))
-    if _kind(x) in "fc":
-        return o.pow_(x, y)
-    result = _integer_power(x, y)
-    return strong(result) if of_bool_array else result
+    base, exponent = broadcast_to_one_shape("power", promote_numeric("power", x, y))
+    if _kind(base) in "fc":
+        return o.pow_(base, exponent)
+    result = _integer_power(base, exponent)
+    return result if type(y) is bool else strong(result)
 
 
 pow = power
@@ -295,6 +293,7 @@ def divmod(x: Any, y: Any, /) -> tuple[Any, Any]:
 
 def _log_of_base(base: float) -> Any:
     def function(x: Any) -> Any:
+        x = strong(x)
         result = o.log(x)
         if _kind(x) == "c":
             # As a complex number the divisor would make NaN of infinities.
@@ -326,8 +325,9 @@ def _times(x: Any, factor: float) -> Any:
 
 
 logaddexp = binary_inexact("logaddexp", _log_add(1.0), "log(exp(x) + exp(y)), without overflow")
-logaddexp2 = binary_inexact("logaddexp2", _log_add(math.log(2.0)), "log2(2**x + 2**y), without overflow",
-                            strong_bools=True)
+_log2_of_sum = _log_add(math.log(2.0))
+logaddexp2 = binary_inexact("logaddexp2", lambda x, y: strong_unless_scalar(_log2_of_sum(x, y)),
+                            "log2(2**x + 2**y), without overflow")
 
 
 def _hypot(x: Any, y: Any) -> Any:
@@ -340,10 +340,10 @@ def _hypot(x: Any, y: Any) -> Any:
     ratio = o.div(_where(o.eq(large, inf), zero, small), safe)
     result = o.mul(large, o.sqrt(o.add(one, o.square(ratio))))
     infinite = o.or_(o.eq(x, inf), o.eq(y, inf))
-    return _where(infinite, inf, _where(o.eq(large, zero), large, result))
+    return strong_unless_scalar(_where(infinite, inf, _where(o.eq(large, zero), large, result)))
 
 
-hypot = binary_inexact("hypot", _hypot, "length sqrt(x**2 + y**2), without overflow", strong_bools=True)
+hypot = binary_inexact("hypot", _hypot, "length sqrt(x**2 + y**2), without overflow")
 
 
 # ---- angles and sinc
@@ -422,6 +422,6 @@ def angle(z: Any, deg: bool = False) -> Any:
     """
     z = z if dtypes.is_bool(type_of("angle", z).dtype) else floats_of("angle", z)
     z, = promote_inexact("angle", z)
-    parts = (o.imag(z), o.real(z)) if _kind(z) == "c" else (imag(z), z)
+    parts = (o.imag(z), o.real(z)) if _kind(z) == "c" else (imag(strong(z)), strong(z))
     result = o.atan2(*broadcast_to_one_shape("angle", parts))
     return rad2deg(result) if deg else result

@@ -12,6 +12,7 @@ from .._promotion import (
     promote_inexact,
     promote_numeric,
     scalar_literal,
+    strong,
     type_of,
 )
 from ..ir import dtypes
@@ -19,7 +20,7 @@ from ..ir import ops as o
 from .arithmetic import trunc
 from .logic import isnan, signbit
 from .selection import as_array, choose_between
-from .ufuncs import binary_inexact
+from .ufuncs import binary_inexact, strong_unless_scalar
 
 _INT32 = np.dtype(np.int32)
 
@@ -37,11 +38,11 @@ copysign = binary_inexact(
 def _step(x: Any, at_zero: Any) -> Any:
     zero, one = _like(x, 0), _like(x, 1)
     step = choose_between("heaviside", o.gt(x, zero), one, choose_between("heaviside", o.lt(x, zero), zero, at_zero))
-    return choose_between("heaviside", isnan(x), x, step)
+    step = choose_between("heaviside", isnan(x), x, step)
+    return strong(step) if type_of("heaviside", x).shape else step
 
 
-heaviside = binary_inexact("heaviside", _step, "step function: 0 for negative x, 1 for positive x, y at 0",
-                           strong_bools=True)
+heaviside = binary_inexact("heaviside", _step, "step function: 0 for negative x, 1 for positive x, y at 0")
 
 
 def _layout(dtype: np.dtype) -> tuple[np.dtype, int, int]:
@@ -131,12 +132,12 @@ def spacing(x: Any, /) -> Any:
     >>> xp.spacing(1.0) == 2**-23
     Array(True, dtype=bool)
     """
-    x, = promote_inexact("spacing", x)
+    x = strong(*promote_inexact("spacing", x))
     away = copysign(_like(x, np.inf), x)
     return o.sub(o.nextafter(o.stop_gradient(x), o.broadcast(away, type_of("spacing", x).shape)), x)
 
 
-def fmax(x1: Any, x2: Any, /) -> Any:
+def fmax(x1: Any, x2: Any) -> Any:
     """Elementwise larger of x1 and x2; a number wins over a NaN.
 
     >>> import glax.numpy as xp
@@ -146,7 +147,7 @@ def fmax(x1: Any, x2: Any, /) -> Any:
     return _ignoring_nan("fmax", o.max_, x1, x2)
 
 
-def fmin(x1: Any, x2: Any, /) -> Any:
+def fmin(x1: Any, x2: Any) -> Any:
     """Elementwise smaller of x1 and x2; a number wins over a NaN.
 
     >>> import glax.numpy as xp
@@ -187,7 +188,7 @@ def _integers(name: str, *xs: Any) -> Any:
     avals = [type_of(name, x, position) for position, x in enumerate(xs)]
     if any(a.is_inexact for a in avals) or all(dtypes.is_bool(a.dtype) for a in avals):
         raise ValueError(f"{name}: integers are needed, got {' and '.join(a.short() for a in avals)}")
-    return broadcast_to_one_shape(name, promote_numeric(name, *xs, strong_bools=True))
+    return broadcast_to_one_shape(name, promote_numeric(name, *xs))
 
 
 def gcd(x1: Any, x2: Any) -> Any:
@@ -197,7 +198,7 @@ def gcd(x1: Any, x2: Any) -> Any:
     >>> xp.gcd(12, 18)
     Array(6, dtype=int32, weak_type=True)
     """
-    return _gcd(*_integers("gcd", x1, x2))
+    return strong_unless_scalar(_gcd(*_integers("gcd", x1, x2)))
 
 
 def lcm(x1: Any, x2: Any) -> Any:
@@ -212,7 +213,7 @@ def lcm(x1: Any, x2: Any) -> Any:
     divisor = _gcd(x, y)
     none = o.eq(divisor, _like(divisor, 0))
     quotient = o.div(y, choose_between("lcm", none, _like(divisor, 1), divisor))
-    return choose_between("lcm", none, _like(x, 0), o.mul(x, quotient))
+    return strong_unless_scalar(choose_between("lcm", none, _like(x, 0), o.mul(x, quotient)))
 
 
 def bitwise_count(x: Any, /) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_shapes, canonical_axes, promote_inexact, scalar_literal, shape_of
+from .._promotion import broadcast_shapes, canonical_axes, promote_inexact, scalar_literal, shape_of, strong
 from ..ir import dtypes
 from ..ir import ops as o
 from .creation import asarray
@@ -124,6 +124,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> A
         An array of x's shape; rows that are masked entirely give zeros, rows of -inf only give NaN.
     """
     x, axes, where = prepared("softmax", x, axis, where)
+    x = strong(x)
     if where is None:
         powers, _ = shifted_exponentials(x, axes)
         return o.div(powers, o.broadcast(reduced(o.ReduceSum, powers, axes, True), powers.aval.shape))
@@ -136,6 +137,7 @@ def softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> A
 def log_softmax(x: Any, axis: Any = -1, where: Any = None, initial: Any = None) -> Any:
     """The logarithm of softmax, exact for small probabilities; -inf where the mask leaves an element out."""
     x, axes, where = prepared("log_softmax", x, axis, where)
+    x = strong(x)
     if where is None:
         powers, shifted = shifted_exponentials(x, axes)
         return o.sub(shifted, o.broadcast(o.log(reduced(o.ReduceSum, powers, axes, True)), x.aval.shape))

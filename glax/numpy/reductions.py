@@ -406,7 +406,7 @@ def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Any:
             a = strong(a, dtypes.canonicalize(dtype))
         elif dtypes.is_bool(a.aval.dtype):
             a = o.convert_element_type(a, dtypes.python_scalar_dtype(int))
-        return bind_op(a, axis)
+        return bind_op(strong(a), axis)
 
     return named(function, name, __name__, f"""The {what} of the elements up to each one along an axis, or of the
     flattened array where axis is None.
@@ -425,26 +425,27 @@ cumsum = _cumulative("cumsum", o.cumsum, "sum")
 cumprod = _cumulative("cumprod", o.cumprod, "product")
 
 
-def _standard_cumulative(name: str, function: Callable[..., Any], identity: int) -> Any:
+def _standard_cumulative(name: str, function: Callable[..., Any], identity: int, widens: bool) -> Any:
     def cumulative(x, /, *, axis=None, dtype=None, include_initial=False):
         x = asarray(x)
         shape = x.aval.shape
         if axis is None and len(shape) != 1:
             raise ValueError(f"{name}: an axis is needed for an array of {len(shape)} dimensions")
         axis = canonical_axis(axis or 0, len(shape), name)
-        result = function(x, axis, sum_dtype(x.aval.dtype) if dtype is None else dtype)
+        result = function(x, axis, sum_dtype(x.aval.dtype) if dtype is None and widens else dtype)
         if not include_initial:
             return result
         first = scalar_literal(identity, result.aval.dtype)
         return o.concatenate([o.broadcast(first, tuple(1 if d == axis else n for d, n in enumerate(shape))), result],
                              axis)
 
+    usual = "that of x, or a 32-bit one for narrower integers" if widens else "that of x, and int32 for bools"
     return named(cumulative, name, __name__, f"""``{function.__name__}`` as the array API standard has it.
 
     Args:
         x: an array.
         axis: the axis, which only a vector may leave out.
-        dtype: the dtype of the result; by default that of x, or a 32-bit one for narrower integers.
+        dtype: the dtype of the result; by default {usual}.
         include_initial: whether {identity}, what no elements give, comes first.
 
     Returns:
@@ -453,5 +454,5 @@ def _standard_cumulative(name: str, function: Callable[..., Any], identity: int)
     """)
 
 
-cumulative_sum = _standard_cumulative("cumulative_sum", cumsum, 0)
-cumulative_prod = _standard_cumulative("cumulative_prod", cumprod, 1)
+cumulative_sum = _standard_cumulative("cumulative_sum", cumsum, 0, widens=True)
+cumulative_prod = _standard_cumulative("cumulative_prod", cumprod, 1, widens=False)

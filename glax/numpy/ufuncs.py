@@ -6,7 +6,6 @@ They are made from tables by three factories, each with a short way for operands
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from .._promotion import (
@@ -16,6 +15,8 @@ from .._promotion import (
     promote_inexact,
     promote_numeric,
     promoted_literal,
+    shape_of,
+    strong,
     type_of,
 )
 from ..ir import Tracer, dtypes
@@ -112,11 +113,14 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
     return named(function, name, __name__, _BINARY_DOC.format(what=what, note=note))
 
 
-def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str,
-                   strong_bools: bool = False) -> Callable[[Any, Any], Any]:
+def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
     """A function of two operands that are floating or complex; integers become floats."""
-    prepare = partial(promote_inexact, strong_bools=True) if strong_bools else promote_inexact
-    return binary(name, bind_op, what, prepare, _INEXACT, _INEXACT_NOTE)
+    return binary(name, bind_op, what, promote_inexact, _INEXACT, _INEXACT_NOTE)
+
+
+def strong_unless_scalar(result: Any) -> Any:
+    """A result that only scalars have weakly, as that of some of JAX's functions."""
+    return strong(result) if shape_of(result) else result
 
 
 # ---- one operand

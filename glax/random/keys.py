@@ -318,9 +318,9 @@ def key_impl(keys: Any) -> str:
     return THREEFRY
 
 
-def key_dtype(impl: str | None = None) -> KeyDtype:
+def key_dtype(impl_spec: str | None = None) -> KeyDtype:
     """The dtype of typed keys."""
-    _check_impl("key_dtype", impl)
+    _check_impl("key_dtype", impl_spec)
     return KEY_DTYPE
 
 

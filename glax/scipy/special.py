@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_to_one_shape, promote_inexact, strong, type_of
+from .._promotion import broadcast_to_one_shape, promote_inexact, strong, type_of, with_parameters
 from .._promotion import literal_like as _like
 from ..ir import ops as o
 from ..numpy import divide, exp, multiply, subtract
@@ -25,12 +26,22 @@ __all__ = [
 ]
 
 
-expit = unary_inexact("expit", o.logistic, "logistic function 1 / (1 + exp(-x))")
-logit = unary_inexact("logit", lambda x: o.log(o.div(x, o.sub(_like(x, 1.0), x))), "log(x / (1 - x))")
-erf = unary_inexact("erf", o.erf, "error function")
-erfc = unary_inexact("erfc", o.erfc, "1 - erf(x)")
-erfinv = unary_inexact("erfinv", o.erf_inv, "inverse of erf")
-gammaln = unary_inexact("gammaln", o.lgamma, "logarithm of the absolute value of the gamma function")
+def _of_x(name: str, body: Callable[[Any], Any], what: str, parameter: str = "x") -> Callable[[Any], Any]:
+    """A function of one operand, which may be passed by its name."""
+    return with_parameters(unary_inexact(name, body, what), parameter)
+
+
+def _of_two(name: str, body: Callable[[Any, Any], Any], what: str, *parameters: str) -> Callable[[Any, Any], Any]:
+    """A function of two operands, which may be passed by their names, by default x and y."""
+    return with_parameters(binary_inexact(name, body, what), *parameters or ("x", "y"))
+
+
+expit = _of_x("expit", o.logistic, "logistic function 1 / (1 + exp(-x))")
+logit = _of_x("logit", lambda x: o.log(o.div(x, o.sub(_like(x, 1.0), x))), "log(x / (1 - x))")
+erf = _of_x("erf", o.erf, "error function")
+erfc = _of_x("erfc", o.erfc, "1 - erf(x)")
+erfinv = _of_x("erfinv", o.erf_inv, "inverse of erf")
+gammaln = _of_x("gammaln", o.lgamma, "logarithm of the absolute value of the gamma function")
 
 
 def _loggamma(x: Any) -> Any:
@@ -39,8 +50,8 @@ def _loggamma(x: Any) -> Any:
     return _where(positive, logs, o.broadcast(_like(x, math.nan), type_of("loggamma", x).shape))
 
 
-loggamma = unary_inexact("loggamma", _loggamma, "logarithm of the gamma function, NaN where x is not positive")
-digamma = unary_inexact("digamma", o.digamma, "derivative of gammaln")
+loggamma = _of_x("loggamma", _loggamma, "logarithm of the gamma function, NaN where x is not positive")
+digamma = _of_x("digamma", o.digamma, "derivative of gammaln")
 
 
 def polygamma(n: Any, x: Any) -> Any:
@@ -59,8 +70,8 @@ def _gammasgn(x: Any) -> Any:
     return strong(_where(undefined, _like(x, math.nan), o.broadcast(sign, type_of("gammasgn", x).shape)))
 
 
-gammasgn = unary_inexact("gammasgn", _gammasgn, "sign of the gamma function, NaN at its poles and of NaN")
-gamma = unary_inexact("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function")
+gammasgn = _of_x("gammasgn", _gammasgn, "sign of the gamma function, NaN at its poles and of NaN")
+gamma = _of_x("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function")
 
 
 def _log_times(log: Any, low: float, neutral: float) -> Any:
@@ -73,8 +84,8 @@ def _log_times(log: Any, low: float, neutral: float) -> Any:
     return function
 
 
-xlogy = binary_inexact("xlogy", _log_times(o.log, 0.0, 1.0), "x * log(y), 0 where x is 0")
-xlog1py = binary_inexact("xlog1py", _log_times(o.log1p, -1.0, 0.0), "x * log(1 + y), 0 where x is 0")
+xlogy = _of_two("xlogy", _log_times(o.log, 0.0, 1.0), "x * log(y), 0 where x is 0")
+xlog1py = _of_two("xlog1py", _log_times(o.log1p, -1.0, 0.0), "x * log(1 + y), 0 where x is 0")
 
 
 def _entr(x: Any) -> Any:
@@ -84,7 +95,7 @@ def _entr(x: Any) -> Any:
     return _where(positive, o.neg(o.mul(safe, o.log(safe))), rest)
 
 
-entr = unary_inexact("entr", _entr, "-x * log(x), 0 at 0, -inf for negative x")
+entr = _of_x("entr", _entr, "-x * log(x), 0 at 0, -inf for negative x")
 
 
 def _rel_entr(p: Any, q: Any) -> Any:
@@ -96,8 +107,8 @@ def _rel_entr(p: Any, q: Any) -> Any:
     return _where(both, result, _where(none, zero, _like(p, math.inf)))
 
 
-rel_entr = binary_inexact("rel_entr", _rel_entr, "x * log(x / y)")
-kl_div = binary_inexact("kl_div", lambda p, q: o.add(o.sub(_rel_entr(p, q), p), q), "x * log(x / y) - x + y")
+rel_entr = _of_two("rel_entr", _rel_entr, "p * log(p / q)", "p", "q")
+kl_div = _of_two("kl_div", lambda p, q: o.add(o.sub(_rel_entr(p, q), p), q), "p * log(p / q) - p + q", "p", "q")
 
 
 def betaln(a: Any, b: Any) -> Any:
@@ -197,6 +208,7 @@ _SQRT_HALF = math.sqrt(0.5)
 
 
 def _ndtr(x: Any) -> Any:
+    x = strong(x)
     w = o.mul(x, _like(x, _SQRT_HALF))
     half = _like(x, 0.5)
     near = o.lt(o.abs_(w), _like(x, _SQRT_HALF))
@@ -205,10 +217,15 @@ def _ndtr(x: Any) -> Any:
     return o.mul(half, _where(near, o.add(_like(x, 1.0), o.erf(w)), upper))
 
 
-ndtr = unary_inexact("ndtr", _ndtr, "distribution function of the normal distribution")
-ndtri = unary_inexact(
-    "ndtri", lambda p: o.mul(_like(p, math.sqrt(2.0)), o.erf_inv(o.sub(o.mul(_like(p, 2.0), p), _like(p, 1.0)))),
-    "inverse of ndtr")
+ndtr = _of_x("ndtr", _ndtr, "distribution function of the normal distribution")
+
+
+def _ndtri(p: Any) -> Any:
+    p = strong(p)
+    return o.mul(_like(p, math.sqrt(2.0)), o.erf_inv(o.sub(o.mul(_like(p, 2.0), p), _like(p, 1.0))))
+
+
+ndtri = _of_x("ndtri", _ndtri, "inverse of ndtr", "p")
 
 
 def _log_ndtr(x: Any, series_order: int) -> Any:
@@ -230,7 +247,7 @@ def _log_ndtr(x: Any, series_order: int) -> Any:
 
 def log_ndtr(x: Any, series_order: int = 3) -> Any:
     """The logarithm of the normal distribution function, exact far into both tails."""
-    x, = promote_inexact("log_ndtr", x)
+    x = strong(*promote_inexact("log_ndtr", x))
     return _log_ndtr(x, max(1, int(series_order)) + 4)
 
 
