@@ -27,7 +27,10 @@ def calls_host(jaxpr: Jaxpr) -> bool:
     >>> calls_host(parse("{ lambda ; a:f32[]. let b:f32[] = sin a in (b,) }"))
     False
     """
-    return any(isinstance(eqn.op, HostCall) or any(map(calls_host, eqn.op.sub_jaxprs())) for eqn in jaxpr.eqns)
+    for op, *_ in jaxpr.eqns:
+        if isinstance(op, HostCall) or op.field_names and any(map(calls_host, op.sub_jaxprs())):
+            return True
+    return False
 
 
 def read_only(x: Any) -> np.ndarray:
