@@ -18,9 +18,11 @@ def function_name(f: Callable[..., Any]) -> str:
     return getattr(f, "__name__", None) or type(f).__name__
 
 
-def require_callable(transformation: str, f: Any) -> None:
+def require_callable(what: str, f: Any, argument: str = "") -> None:
+    """TypeError unless f is callable; ``argument`` is its name, where ``what`` takes more than one function."""
     if not callable(f):
-        raise TypeError(f"{transformation} takes a function, got {f!r:.200} of type {type(f).__name__}")
+        place = f" as {argument}" if argument else ""
+        raise TypeError(f"{what} takes a function{place}, got {f!r:.200} of type {type(f).__name__}")
 
 
 def type_of_leaf(x: Any) -> ShapedArray:
@@ -51,13 +53,19 @@ def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str]
     try:
         return avals_of(leaves) if of is aval_of else list(map(of, leaves))
     except (TypeError, ValueError, OverflowError) as error:
-        for path, x in tree.flatten_with_path(args)[0]:
+        for position, x in enumerate(leaves):
             try:
                 of(x)
             except (TypeError, ValueError, OverflowError) as cause:
-                where = parts[path[0].idx] + tree.keystr(path[1:]) if parts else f"argument{tree.keystr(path)}"
+                where = leaf_path(args, position, parts) if parts else f"argument{leaf_path(args, position)}"
                 raise type(cause)(f"{what}: {where}: {cause}") from None
         raise error
+
+
+def leaf_path(values: Any, position: int, parts: Sequence[str] = ()) -> str:
+    """Where in a tree one of its leaves is, as text; ``parts`` are as for leaf_avals."""
+    path = tree.flatten_with_path(values)[0][position][0]
+    return parts[path[0].idx] + tree.keystr(path[1:]) if parts else tree.keystr(path)
 
 
 def as_arrays(values: Any) -> Any:

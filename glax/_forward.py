@@ -13,6 +13,7 @@ from ._calls import (
     apply_program,
     function_name,
     leaf_avals,
+    leaf_path,
     require_callable,
     stage_function,
     unflatten_aux,
@@ -37,18 +38,14 @@ def spread(nonzero: Sequence[bool], given: Sequence[Any], avals: Sequence[Shaped
     return [next(values) if flag else zero_tangent(aval) for flag, aval in zip(nonzero, avals)]
 
 
-def check_tangents(what: str, tangents: Any, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
-    """Raise unless the leaves of a tree of tangents have the shapes and dtypes that primals of these types ask for."""
+def check_tangents(name: str, tangents: Any, leaves: Sequence[Any], avals: Sequence[ShapedArray],
+                   of: str = "a primal") -> None:
+    """Raise unless the leaves of a tree of tangents, called by a name, fit primals (or outputs) of these types."""
     for position, (aval, tangent) in enumerate(zip(avals, leaves)):
         try:
-            check_tangent(aval, tangent, "a primal")
+            check_tangent(aval, tangent, of)
         except (TypeError, ValueError, OverflowError) as error:
-            raise type(error)(f"{what}: tangents{leaf_path(tangents, position)}{error}") from None
-
-
-def leaf_path(values: Any, position: int) -> str:
-    """Where in a tree one of its leaves is, as text."""
-    return tree.keystr(tree.flatten_with_path(values)[0][position][0])
+            raise type(error)(f"{name}{leaf_path(tangents, position)}{error}") from None
 
 
 def check_tangent(aval: ShapedArray, tangent: Any, of: str) -> None:
@@ -119,7 +116,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
         raise TypeError(f"{what}: tangents must have the tree of primals: "
                         f"{tree.explain_mismatch('tangents', primals, tangents)}")
     avals = leaf_avals(what, primals, leaves)
-    check_tangents(what, tangents, tangent_leaves, avals)
+    check_tangents(f"{what}: tangents", tangents, tangent_leaves, avals)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [a.is_inexact for a in avals]
     program, out_nonzero = rewrite.jvp(staged.jaxpr, [False] * len(staged.captured) + nonzero)
@@ -178,7 +175,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         if tangent_tree != in_tree:
             raise TypeError(f"{what}: tangents must have the tree of the arguments: "
                             f"{tree.explain_mismatch('tangents', primals, tangents)}")
-        check_tangents(what, tangents, given, avals)
+        check_tangents(f"{what}: tangents", tangents, given, avals)
         moving = [as_tangent(t, a) for t, a, flag in zip(given, avals, nonzero) if flag]
         outs = apply_program(linearized.linear, [*residuals, *moving])
         return tree.unflatten(staged.out_tree, spread(linearized.nonzero_outputs, outs, out_avals)[:count])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import MethodType
 from typing import Any
 
@@ -60,7 +60,11 @@ class JitFunction:
             return self._call(args, kwargs)
         known, arguments, named = self._known[settings.enable_x64], args, kwargs
         if self._has_static:
-            known, arguments, named = self._without_static(known, args, kwargs)
+            static, arguments, named = self._split(args, kwargs)
+            try:
+                known = known.setdefault(static, {})
+            except TypeError:  # a static argument cannot be hashed, which staging will say
+                known = {}
         if not named:
             # The common call, of arrays and numbers, finds its executable without looking into trees.
             run, given = find(known, arguments)
@@ -78,15 +82,10 @@ class JitFunction:
             remember(known, arguments, entry)
         return entry.run(leaves)
 
-    def _without_static(self, known: Known, args: tuple, kwargs: dict[str, Any]) -> tuple[Known, tuple, dict]:
-        """What is known of calls with the same static arguments, and the other arguments."""
-        count = len(args)
-        split = self._splits.get(count)
-        if split is None:
-            positions = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
-            split = self._splits[count] = positions, tuple(i for i in range(count) if i not in positions)
-        positions, others = split
-        static: list[Any] = [count]
+    def _split(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, tuple, dict[str, Any]]:
+        """What is static of a call, as a key, and the other arguments."""
+        positions, others = self._positions(len(args))
+        static: list[Any] = [len(args)]
         for i in positions:
             x = args[i]
             static += type(x), x
@@ -94,11 +93,15 @@ class JitFunction:
             for name in sorted(kwargs.keys() & self._static_argnames):
                 static += name, type(kwargs[name]), kwargs[name]
             kwargs = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
-        try:
-            known = known.setdefault(tuple(static), {})
-        except TypeError:  # one cannot be hashed, which staging will say
-            known = {}
-        return known, tuple([args[i] for i in others]), kwargs
+        return tuple(static), tuple([args[i] for i in others]), kwargs
+
+    def _positions(self, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The positions of static arguments and of others in a call with some number of positional arguments."""
+        found = self._splits.get(count)
+        if found is None:
+            positions = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
+            found = self._splits[count] = positions, tuple(i for i in range(count) if i not in positions)
+        return found
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
         """A call within what is being staged, or under settings that change how programs are staged or run."""
@@ -120,7 +123,8 @@ class JitFunction:
         """The staged function for a call, the call's arrays, and the tree of its arguments but for static ones."""
         fun, static, count = self._fun, (), len(args)
         if self._has_static:
-            fun, args, kwargs, static = self._separate_static(args, kwargs)
+            fun = self._with_static(args, kwargs)
+            static, args, kwargs = self._split(args, kwargs)
         leaves, in_tree = tree.flatten((args, kwargs))
         avals = leaf_avals(self._what, (args, kwargs), leaves, CALL, type_of_leaf if abstract else aval_of)
         key = (in_tree, static, config.enable_x64, config.numpy_dtype_promotion, config.default_matmul_precision,
@@ -135,27 +139,16 @@ class JitFunction:
                 self._entries[key] = entry
         return entry, leaves, in_tree
 
-    def _separate_static(self, args: tuple, kwargs: dict[str, Any]) -> tuple:
-        positions = resolve_positions(self._what, "static_argnums", self._static_argnums, len(args))
-        fun, static = self._fun, []
+    def _with_static(self, args: tuple, kwargs: dict[str, Any]) -> Callable[..., Any]:
+        """The function of a call's other arguments, its static ones given; they must be hashable."""
+        positions, _ = self._positions(len(args))
         for i in positions:
             require_hashable(self._what, f"at position {i}", args[i])
-            static.append((i, type(args[i]), args[i]))
-        if positions:
-            fun = with_static(fun, positions, args)
-            args = tuple(x for i, x in enumerate(args) if i not in positions)
-        named = {k: v for k, v in kwargs.items() if k in self._static_argnames}
-        for name, value in sorted(named.items()):
+        named = {k: kwargs[k] for k in sorted(kwargs.keys() & self._static_argnames)}
+        for name, value in named.items():
             require_hashable(self._what, name, value)
-            static.append((name, type(value), value))
-        if named:
-            inner = fun
-            kwargs = {k: v for k, v in kwargs.items() if k not in named}
-
-            def fun(*xs: Any, **rest: Any) -> Any:
-                return inner(*xs, **rest, **named)
-
-        return fun, args, kwargs, tuple(static)
+        fun = with_static(self._fun, positions, args) if positions else self._fun
+        return partial(fun, **named) if named else fun
 
     def _donated_leaves(self, count: int, args: tuple, kwargs: dict[str, Any]) -> list[int]:
         """Positions among a call's arrays of those that are donated.
@@ -164,9 +157,8 @@ class JitFunction:
         """
         if not self._donate_argnums and not self._donate_argnames:
             return []
-        static = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
         donate = resolve_positions(self._what, "donate_argnums", self._donate_argnums, count)
-        originals = [i for i in range(count) if i not in static]
+        _, originals = self._positions(count)
         donated, position = [], 0
         for original, x in zip(originals, args):
             leaves = len(tree.flatten(x)[0])

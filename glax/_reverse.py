@@ -19,7 +19,7 @@ from ._calls import (
     type_of_leaf,
     unflatten_aux,
 )
-from ._forward import as_tangent, check_tangent, leaf_path, spread
+from ._forward import as_tangent, check_tangents, spread
 from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, splice, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
@@ -46,7 +46,10 @@ class _Backward(NamedTuple):
         if ct_tree != self.out_tree:
             raise ValueError(f"{self.what}: the cotangent must have the tree of the output: "
                              f"{tree.explain_mismatch('cotangent', self.out_tree, ct_tree)}")
-        _check_cotangents(self.what, cotangent, leaves, self.out_avals)
+        try:
+            check_tangents(f"{self.what}: the cotangent", cotangent, leaves, self.out_avals, "an output")
+        except (TypeError, OverflowError) as error:
+            raise ValueError(str(error)) from None
         return tree.unflatten(self.in_tree, self.flat(residuals, leaves))
 
     def flat(self, residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
@@ -93,14 +96,6 @@ def _without_derivatives_from(count: int, jaxpr: Jaxpr) -> Jaxpr:
         return outs[:count] + [bind(o.StopGradient(), x) for x in outs[count:]]
 
     return stage(stopped, jaxpr.in_avals, "auxiliary data")[0]
-
-
-def _check_cotangents(what: str, cotangent: Any, leaves: Sequence[Any], avals: Sequence[ShapedArray]) -> None:
-    for position, (aval, ct) in enumerate(zip(avals, leaves)):
-        try:
-            check_tangent(aval, ct, "an output")
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ValueError(f"{what}: the cotangent{leaf_path(cotangent, position)}{error}") from None
 
 
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:

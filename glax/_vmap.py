@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -17,11 +16,11 @@ from ._calls import (
     apply_program,
     function_name,
     leaf_avals,
+    leaf_path,
     of_leaves,
     require_callable,
     stage_function,
 )
-from ._forward import leaf_path
 from .ir import tree
 from .ir.types import ShapedArray, shaped_array
 
@@ -80,7 +79,13 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
                                 known=[NOT_KNOWN] * len(inner))
         out_dims = _out_dims(what, out_axes, staged)
         in_dims = [d for d in dims if d is not None]
-        program, _ = _rewritten(what, staged, rewrite.BatchAxis(size, axis_name), in_dims, out_dims)
+        program, found = rewrite.vmap(staged.jaxpr, rewrite.BatchAxis(size, axis_name),
+                                      [None] * len(staged.captured) + in_dims,
+                                      [True if d is None else d for d in out_dims])
+        for position, (asked, got) in enumerate(zip(out_dims, found)):
+            if asked is None and got is not None:
+                raise ValueError(f"{what}: {_output(staged, position)} depends on a mapped input, so its out_axes "
+                                 f"cannot be None")
         results = apply_program(program, [*staged.captured, *mapped_leaves])
         return tree.unflatten(staged.out_tree, results)
 
@@ -95,16 +100,9 @@ def _require_axes(what: str, name: str, axes: Any) -> None:
             raise TypeError(f"{what}: {name}{tree.keystr(path)} must be an int or None, got {d!r}")
 
 
-def path_in_call(args: Any, position: int) -> str:
-    """An argument's place in a call, as args[0]['w'] or a keyword."""
-    path = tree.flatten_with_path(args)[0][position][0]
-    start = "args" if path[0].idx == 0 else "kwargs"
-    return start + tree.keystr(path[1:])
-
-
 def _resolved(what: str, args: Any, position: int, dim: int, aval: ShapedArray) -> int:
     if not -aval.ndim <= dim < aval.ndim:
-        raise ValueError(f"{what}: in_axes asks for axis {dim} of {path_in_call(args, position)}, which has "
+        raise ValueError(f"{what}: in_axes asks for axis {dim} of {leaf_path(args, position, CALL)}, which has "
                          f"{aval.ndim} dimension{'s' if aval.ndim != 1 else ''} (shape {aval.shape})")
     return dim % aval.ndim
 
@@ -118,7 +116,7 @@ def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | 
         raise TypeError(f"{what}: axis_size must be an int, got {axis_size!r} of type {type(axis_size).__name__}")
     wanted = axis_size if axis_size is not None else next(iter(sizes.values()))
     if any(n != wanted for n in sizes.values()):
-        found = "; ".join(f"axis {dims[i]} of {path_in_call(args, i)}, of shape {avals[i].shape}, has {n}"
+        found = "; ".join(f"axis {dims[i]} of {leaf_path(args, i, CALL)}, of shape {avals[i].shape}, has {n}"
                           for i, n in sizes.items())
         asked = f" (axis_size is {axis_size})" if axis_size is not None else ""
         raise ValueError(f"{what}: mapped axes must have one size{asked}, but {found}")
@@ -127,10 +125,8 @@ def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | 
 
 def _mapped_avals(what: str, args: Any, leaves: list[Any], given: list[int | None]) -> list[ShapedArray | None]:
     """The types of the arguments that are mapped, None for others."""
-    if None not in given:
-        return leaf_avals(what, args, leaves, CALL)
-    mapped = [0 if d is None else x for x, d in zip(leaves, given)]
-    avals = leaf_avals(what, tree.unflatten(tree.flatten(args)[1], mapped), mapped, CALL)
+    mapped = leaves if None not in given else [0 if d is None else x for x, d in zip(leaves, given)]
+    avals = leaf_avals(what, args, mapped, CALL)
     return [None if d is None else a for a, d in zip(avals, given)]
 
 
@@ -159,16 +155,6 @@ def _out_dims(what: str, out_axes: Any, staged: Staged) -> list[int | None]:
                              f"dimensions before the axis is added")
         dims.append(None if d is None else d % (aval.ndim + 1))
     return dims
-
-
-def _rewritten(what: str, staged: Staged, axis: rewrite.BatchAxis, dims: list, out_dims: list) -> Any:
-    try:
-        return rewrite.vmap(staged.jaxpr, axis, [None] * len(staged.captured) + dims, out_dims)
-    except ValueError as error:
-        found = re.match(r"vmap: output (\d+) ", str(error))
-        if found is None:
-            raise
-        raise ValueError(f"{what}: {_output(staged, int(found[1]))} {str(error)[found.end():]}") from None
 
 
 def _output(staged: Staged, position: int) -> str:

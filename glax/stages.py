@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._calls import CALL, Staged, leaf_avals
+from ._calls import CALL, Staged, leaf_avals, leaf_path
 from ._inspect import shape_of
 from ._running import asarray
-from ._vmap import path_in_call
 from .ir import ClosedJaxpr, Tracer, literal_of, tree
 from .ir.tree import PyTreeDef
 from .lower import Array, CompiledProgram, InputMemory, compile_program, from_buffer, lower
@@ -182,8 +181,8 @@ class Compiled(_Stage):
         avals = leaf_avals(self._what, (args, kwargs), leaves, CALL)
         for i, (want, got) in enumerate(zip(wanted, avals, strict=True)):
             if (want.shape, want.dtype) != (got.shape, got.dtype):
-                raise TypeError(f"{self._what}: compiled for {want.short()} as {path_in_call((args, kwargs), i)}, got "
-                                f"{got.short()}")
+                where = leaf_path((args, kwargs), i, CALL)
+                raise TypeError(f"{self._what}: compiled for {want.short()} as {where}, got {got.short()}")
         return self._entry.run(leaves)
 
     def as_text(self) -> str:

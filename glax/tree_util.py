@@ -312,7 +312,7 @@ def tree_transpose(outer_treedef: PyTreeDef, inner_treedef: PyTreeDef | None, py
     {'a': [1, 3], 'b': [2, 4]}
     """
     _require_treedef("tree_transpose", outer_treedef, "outer_treedef")
-    leaves, treedef = _tree.fast_flatten(pytree_to_transpose, None)
+    leaves, treedef = _tree.flatten(pytree_to_transpose)
     if inner_treedef is None:
         inner_treedef = tree_structure(outer_treedef.flatten_up_to(pytree_to_transpose)[0])
     _require_treedef("tree_transpose", inner_treedef, "inner_treedef")
@@ -332,7 +332,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf | None = No
     >>> tree_util.tree_broadcast((0, 1), ({"a": 5, "b": 6}, 7))
     ({'a': 0, 'b': 0}, 1)
     """
-    leaves, prefix = _tree.fast_flatten(prefix_tree, is_leaf)
+    leaves, prefix = _tree.flatten(prefix_tree, is_leaf)
     (subtrees,) = _tree.columns(prefix, prefix_tree, [full_tree], is_leaf)
     repeated = [x for x, part in zip(leaves, subtrees, strict=True) for _ in tree_leaves(part)]
     return tree_structure(full_tree).unflatten(repeated)

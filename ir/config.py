@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from contextlib import ContextDecorator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -72,6 +73,11 @@ FIELDS: dict[str, Field] = {
 }
 
 
+def _take_slow_path(values: Mapping[str, Any]) -> bool:
+    """Whether one of these settings changes how programs are staged or run; one that is not there does not."""
+    return any(values.get(name, FIELDS[name].default) != FIELDS[name].default for name in _HEEDED_BY_RUNNING)
+
+
 def _field_name(name: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"config: the name of a setting is a str, got {type(name).__name__} {name!r}")
@@ -127,7 +133,7 @@ class Config(threading.local):
         """
         field = _field_name(name)
         setattr(Config, field, FIELDS[field].checked(field, value))
-        Config.slow_path = any(getattr(Config, name) != FIELDS[name].default for name in _HEEDED_BY_RUNNING)
+        Config.slow_path = _take_slow_path(vars(Config))
 
     def override(self, **fields: Any) -> Override:
         """A context manager (and decorator) that sets values for the current thread only.
@@ -156,7 +162,7 @@ and to read those of a class takes a third of the time."""
 def _settle(overridden: dict[str, Any]) -> None:
     """Make what follows from a thread's overrides follow from them, after they changed."""
     overridden.pop("slow_path", None)
-    if any(overridden.get(name, FIELDS[name].default) != FIELDS[name].default for name in _HEEDED_BY_RUNNING):
+    if _take_slow_path(overridden):
         overridden["slow_path"] = True
     (threads_overriding.add if overridden else threads_overriding.discard)(threading.get_ident())
 

@@ -1,8 +1,7 @@
-"""Structured arguments of lax functions: sequences, dimension numbers and functions, or an error that names them."""
+"""Structured arguments of lax functions: sequences and dimension numbers, or an error that names them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -45,10 +44,3 @@ def dimension_numbers_of(kind: type[Numbers], given: Any, name: str) -> Numbers:
         raise mistaken(name, "dimension_numbers", f"a {kind.__name__}", given)
     return kind(*[integers(getattr(given, field.name), name, f"dimension_numbers.{field.name}")
                   for field in fields(given)])
-
-
-def require_function(name: str, argument: str, f: Any) -> Callable[..., Any]:
-    """The function itself; TypeError naming the argument where it is none."""
-    if not callable(f):
-        raise TypeError(f"{name} takes a function as {argument}, got {f!r:.200} of type {type(f).__name__}")
-    return f

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._calls import leaf_avals
+from .._calls import leaf_avals, leaf_path, require_callable
 from .._promotion import canonical_axis, type_of
 from ..ir import aval_of, tree
 from ..ir import ops as o
-from ._arguments import require_function
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -30,7 +29,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     >>> lax.associative_scan(gnp.multiply, gnp.array([1., 2., 3., 4.]))
     Array([ 1.,  2.,  6., 24.], dtype=float32)
     """
-    require_function("associative_scan", "fn", fn)
+    require_callable("associative_scan", fn, "fn")
     leaves, in_tree = tree.flatten(elems)
     avals = leaf_avals("associative_scan", elems, leaves)
     if not leaves:
@@ -48,7 +47,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
         for position, (x, result) in enumerate(zip(xs, results)):
             wanted, got = aval_of(x), type_of("associative_scan: what fn returns", result)
             if (wanted.shape, wanted.dtype) != (got.shape, got.dtype):
-                path = tree.keystr(tree.flatten_with_path(elems)[0][position][0])
+                path = leaf_path(elems, position)
                 raise TypeError(f"associative_scan: fn must return arrays of the types of its arguments, but "
                                 f"output{path} is {got.short()} for {wanted.short()}")
         return results

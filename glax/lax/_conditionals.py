@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._calls import Staged, function_name, leaf_avals, stage_function
+from .._calls import Staged, function_name, leaf_avals, leaf_path, require_callable, stage_function
 from .._promotion import type_of
 from ..ir import ShapedArray, dtypes, tree
 from ..ir import ops as o
 from ..ir.config import config
-from ._arguments import entries, require_function
+from ._arguments import entries
 from ._staging import adapts, at_users_line, is_known, join_captures, join_types, with_output_types
 
 
@@ -45,8 +45,8 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
     >>> lax.cond(True, lambda x: x + 1., lambda x: x, 1.)
     Array(2., dtype=float32, weak_type=True)
     """
-    require_function("cond", "true_fun", true_fun)
-    require_function("cond", "false_fun", false_fun)
+    require_callable("cond", true_fun, "true_fun")
+    require_callable("cond", false_fun, "false_fun")
     operands = _all_operands("cond", operands, operand)
     aval = type_of("cond", pred)
     if aval.shape != () or dtypes.kind(aval.dtype) not in "biuf":
@@ -77,7 +77,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     """
     branches = entries(branches, "switch", "branches", "a sequence of functions")
     for i, f in enumerate(branches):
-        require_function("switch", f"branches[{i}]", f)
+        require_callable("switch", f, f"branches[{i}]")
     if not branches:
         raise ValueError("switch: branches must hold at least one function")
     operands = _all_operands("switch", operands, operand)
@@ -136,6 +136,6 @@ def _joined_output(what: str, names: Sequence[str], staged: Sequence[Staged], po
         return joined
     out_tree = staged[0].out_tree
     other = next(i for i, a in enumerate(found) if a.shape != found[0].shape or a.dtype != found[0].dtype)
-    path = tree.keystr(tree.flatten_with_path(tree.unflatten(out_tree, range(out_tree.num_leaves)))[0][position][0])
+    path = leaf_path(tree.unflatten(out_tree, range(out_tree.num_leaves)), position)
     raise TypeError(f"{what}: functions must return equal types, but output{path} of {names[0]} is {found[0].short()} "
                     f"and that of {names[other]} is {found[other].short()}{at_users_line()}")

@@ -11,6 +11,7 @@ from .._calls import (
     as_arrays,
     function_name,
     leaf_avals,
+    require_callable,
     stage_function,
 )
 from .._custom_jvp import custom_jvp
@@ -21,7 +22,6 @@ from .._running import asarray
 from ..ir import Jaxpr, ShapedArray, aval_of, bind, current_builder, tree
 from ..ir import ops as o
 from ..ir.tree import PyTreeDef
-from ._arguments import require_function
 from ._staging import adapts, at_users_line, cast_to, join_captures, with_output_types
 
 Function = Callable[..., Any]
@@ -58,10 +58,10 @@ def custom_linear_solve(matvec: Function, b: Any, solve: Function, transpose_sol
     Array(-1.5, dtype=float32, weak_type=True)
     """
     what = f"custom_linear_solve with {function_name(matvec)}"
-    require_function("custom_linear_solve", "matvec", matvec)
-    require_function("custom_linear_solve", "solve", solve)
+    require_callable("custom_linear_solve", matvec, "matvec")
+    require_callable("custom_linear_solve", solve, "solve")
     if transpose_solve is not None:
-        require_function("custom_linear_solve", "transpose_solve", transpose_solve)
+        require_callable("custom_linear_solve", transpose_solve, "transpose_solve")
     if transpose_solve is None and symmetric:
         transpose_solve = solve
     leaves, in_tree = tree.flatten(b)
@@ -184,7 +184,7 @@ def custom_root(f: Function, initial_guess: Any, solve: Function, tangent_solve:
     """
     what = f"custom_root of {function_name(f)}"
     for argument, function in (("f", f), ("solve", solve), ("tangent_solve", tangent_solve)):
-        require_function("custom_root", argument, function)
+        require_callable("custom_root", function, argument)
     leaves, in_tree = tree.flatten(initial_guess)
     avals = leaf_avals(f"{what}: initial_guess", initial_guess, leaves)
     function = _staged_like(f"{what}: f", lambda *xs: f(tree.unflatten(in_tree, xs)), avals, in_tree, leaves)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import isqrt
 from typing import Any
 
-from .._calls import Staged, function_name, leaf_avals, stage_function
+from .._calls import Staged, function_name, leaf_avals, require_callable, stage_function
 from .._checkpoint import checkpoint
 from .._promotion import as_index, type_of
 from .._running import asarray
@@ -16,7 +16,6 @@ from ..ir import ops as o
 from ..ir.config import config
 from ..ir.staging import user_source
 from ..rewrite.programs import program_of
-from ._arguments import require_function
 from ._conditionals import cond
 from ._staging import at_users_line, cast_to, is_known, stage_body
 
@@ -51,7 +50,7 @@ def scan(f: Function, init: Any, xs: Any = None, length: int | None = None, reve
     >>> lax.scan(lambda total, x: (total + x, total), 0., gnp.arange(4.))
     (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32))
     """
-    require_function("scan", "f", f)
+    require_callable("scan", f, "f")
     return _scan(f"scan of {function_name(f)}", "carry", f, init, xs, length, reverse, unroll)
 
 
@@ -140,7 +139,7 @@ def map(f: Function, xs: Any, *, batch_size: int | None = None) -> Any:
     >>> lax.map(lambda x: x * x, gnp.arange(4.))
     Array([0., 1., 4., 9.], dtype=float32)
     """
-    require_function("map", "f", f)
+    require_callable("map", f, "f")
     what = f"map of {function_name(f)}"
     if batch_size is None:
         return _map_each(what, f, xs)
@@ -193,8 +192,8 @@ def while_loop(cond_fun: Function, body_fun: Function, init_val: Any, *, max_ste
     >>> lax.while_loop(lambda x: x < 100, lambda x: x * 2, 3)
     Array(192, dtype=int32, weak_type=True)
     """
-    require_function("while_loop", "cond_fun", cond_fun)
-    require_function("while_loop", "body_fun", body_fun)
+    require_callable("while_loop", cond_fun, "cond_fun")
+    require_callable("while_loop", body_fun, "body_fun")
     what = f"while_loop of {function_name(body_fun)}"
     if max_steps is not None:
         return _bounded_while(what, cond_fun, body_fun, init_val, as_index(max_steps, what, "max_steps"))
@@ -293,7 +292,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Function, init_val: Any, *, unro
     >>> lax.fori_loop(0, 5, lambda i, total: total + i, 0)
     Array(10, dtype=int32, weak_type=True)
     """
-    require_function("fori_loop", "body_fun", body_fun)
+    require_callable("fori_loop", body_fun, "body_fun")
     what = f"fori_loop of {function_name(body_fun)}"
     counter = _counter_type(what, lower, upper)
     static = not any(type(x) is Tracer for x in (lower, upper))

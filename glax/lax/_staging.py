@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._calls import Staged, stage_function
+from .._calls import Staged, leaf_path, stage_function
 from .._promotion import PYTHON_SCALARS, scalar_literal
 from .._tracer_conversions import known_value
 from ..ir import Jaxpr, ShapedArray, Tracer, aval_of, dtypes, shaped_array, splice, tree
@@ -114,7 +114,7 @@ def stage_body(what: str, name: str, call: Callable[..., Any], carry: Any, carry
         carry_avals = joined
     for position, (a, out) in enumerate(zip(carry_avals, outs)):
         if not adapts(out, a) or (a.weak_type and out.dtype != a.dtype):
-            path = tree.keystr(tree.flatten_with_path(carry)[0][position][0])
+            path = leaf_path(carry, position)
             raise TypeError(f"{what}: {name}{path} has type {a.short()}, but the function returns {out.short()} in its "
                             f"place; a {name} must keep its shape and dtype{at_users_line()}")
     jaxpr = with_output_types(staged.jaxpr, [*carry_avals, *staged.out_avals[count:]])

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from .._calls import require_callable
 from .._promotion import as_index, canonical_axes, canonical_axis, named, strong, type_of
 from ..ir import bind, dtypes, shaped_array, stage
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
-from ._arguments import entries, require_function
+from ._arguments import entries
 
 
 def _reduction(name: str, kind: type, what: str) -> Callable[..., Any]:
@@ -92,7 +93,7 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
     >>> lax.reduce(lax.iota("int32", 4), 0, lax.max, (0,))
     Array(3, dtype=int32)
     """
-    require_function("reduce", "computation", computation)
+    require_callable("reduce", computation, "computation")
     xs, tree = flatten(operands)
     if not xs:
         raise ValueError("reduce: operands must hold at least one array")

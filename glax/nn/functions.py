@@ -18,7 +18,6 @@ from .._promotion import (
     shape_of,
     strong,
     type_of,
-    with_parameters,
 )
 from .._promotion import literal_like as _like
 from ..ir import Tracer, dtypes
@@ -57,11 +56,6 @@ def _meeting(name: str, constant: float, body: Callable[[Any], Any], what: str) 
     """)
 
 
-def _of_x(name: str, body: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
-    """A function of one operand, which may be passed by its name x; integers become floats."""
-    return with_parameters(unary_inexact(name, body, what), "x")
-
-
 def relu(x: Any) -> Any:
     """max(x, 0), with a derivative of 0 at 0.
 
@@ -82,18 +76,18 @@ def _relu6(x: Any) -> Any:
 
 
 relu6 = _meeting("relu6", 0.0, _relu6, "min(max(x, 0), 6), with derivatives of 0 at 0 and at 6")
-sigmoid = _of_x("sigmoid", o.logistic, "1 / (1 + exp(-x))")
+sigmoid = unary_inexact("sigmoid", o.logistic, "1 / (1 + exp(-x))", "x")
 
 
 def _softplus(x: Any) -> Any:
     return xp.logaddexp(x, _like(x, 0.0))
 
 
-softplus = _of_x("softplus", _softplus, "log(1 + exp(x))")
-log_sigmoid = _of_x("log_sigmoid", lambda x: o.neg(_softplus(o.neg(x))), "log(sigmoid(x))")
-silu = _of_x("silu", lambda x: o.mul(x, o.logistic(x)), "x * sigmoid(x)")
+softplus = unary_inexact("softplus", _softplus, "log(1 + exp(x))", "x")
+log_sigmoid = unary_inexact("log_sigmoid", lambda x: o.neg(_softplus(o.neg(x))), "log(sigmoid(x))", "x")
+silu = unary_inexact("silu", lambda x: o.mul(x, o.logistic(x)), "x * sigmoid(x)", "x")
 swish = silu
-soft_sign = _of_x("soft_sign", lambda x: o.div(x, o.add(o.abs_(x), _like(x, 1.0))), "x / (|x| + 1)")
+soft_sign = unary_inexact("soft_sign", lambda x: o.div(x, o.add(o.abs_(x), _like(x, 1.0))), "x / (|x| + 1)", "x")
 
 
 def _bounded(x: Any, low: float, high: float) -> Any:
@@ -119,7 +113,7 @@ def _hard_sigmoid(x: Any) -> Any:
 hard_sigmoid = _meeting("hard_sigmoid", 0.0, _hard_sigmoid, "min(max(x + 3, 0), 6) / 6")
 hard_silu = _meeting("hard_silu", 0.0, lambda x: o.mul(x, _hard_sigmoid(x)), "x * hard_sigmoid(x)")
 hard_swish = hard_silu
-mish = _of_x("mish", lambda x: o.mul(x, o.tanh(_softplus(x))), "x * tanh(softplus(x))")
+mish = unary_inexact("mish", lambda x: o.mul(x, o.tanh(_softplus(x))), "x * tanh(softplus(x))", "x")
 
 
 def identity(x: Any) -> Any:

@@ -18,6 +18,7 @@ from .._promotion import (
     shape_of,
     strong,
     type_of,
+    with_parameters,
 )
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
@@ -68,15 +69,19 @@ def unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any]
     return named(function, name, __name__, _UNARY_DOC.format(what=what, note=""))
 
 
-def unary_inexact(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
-    """A function of one operand that is floating or complex; integers become floats."""
+def unary_inexact(name: str, bind_op: Callable[[Any], Any], what: str, *parameters: str) -> Callable[[Any], Any]:
+    """A function of one operand that is floating or complex; integers become floats.
+
+    With a name in ``parameters``, the operand may be passed by it.
+    """
     def function(x, /):
         kind = type(x)
         if (kind is Tracer or kind is Array) and x.aval.dtype in _INEXACT:
             return bind_op(x)
         return bind_op(*promote_inexact(name, x))
 
-    return named(function, name, __name__, _UNARY_DOC.format(what=what, note=_INEXACT_NOTE))
+    function = named(function, name, __name__, _UNARY_DOC.format(what=what, note=_INEXACT_NOTE))
+    return with_parameters(function, *parameters) if parameters else function
 
 
 def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Callable[..., list[Any]] = promote,
@@ -113,9 +118,11 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
     return named(function, name, __name__, _BINARY_DOC.format(what=what, note=note))
 
 
-def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
-    """A function of two operands that are floating or complex; integers become floats."""
-    return binary(name, bind_op, what, promote_inexact, _INEXACT, _INEXACT_NOTE)
+def binary_inexact(name: str, bind_op: Callable[[Any, Any], Any], what: str,
+                   *parameters: str) -> Callable[[Any, Any], Any]:
+    """A function of two operands that are floating or complex, as unary_inexact."""
+    function = binary(name, bind_op, what, promote_inexact, _INEXACT, _INEXACT_NOTE)
+    return with_parameters(function, *parameters) if parameters else function
 
 
 def strong_unless_scalar(result: Any) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from .._promotion import broadcast_to_one_shape, promote_inexact, strong, type_of, with_parameters
+from .._promotion import broadcast_to_one_shape, promote_inexact, strong, type_of
 from .._promotion import literal_like as _like
 from ..ir import ops as o
 from ..numpy import divide, exp, multiply, subtract
@@ -26,22 +25,12 @@ __all__ = [
 ]
 
 
-def _of_x(name: str, body: Callable[[Any], Any], what: str, parameter: str = "x") -> Callable[[Any], Any]:
-    """A function of one operand, which may be passed by its name."""
-    return with_parameters(unary_inexact(name, body, what), parameter)
-
-
-def _of_two(name: str, body: Callable[[Any, Any], Any], what: str, *parameters: str) -> Callable[[Any, Any], Any]:
-    """A function of two operands, which may be passed by their names, by default x and y."""
-    return with_parameters(binary_inexact(name, body, what), *parameters or ("x", "y"))
-
-
-expit = _of_x("expit", o.logistic, "logistic function 1 / (1 + exp(-x))")
-logit = _of_x("logit", lambda x: o.log(o.div(x, o.sub(_like(x, 1.0), x))), "log(x / (1 - x))")
-erf = _of_x("erf", o.erf, "error function")
-erfc = _of_x("erfc", o.erfc, "1 - erf(x)")
-erfinv = _of_x("erfinv", o.erf_inv, "inverse of erf")
-gammaln = _of_x("gammaln", o.lgamma, "logarithm of the absolute value of the gamma function")
+expit = unary_inexact("expit", o.logistic, "logistic function 1 / (1 + exp(-x))", "x")
+logit = unary_inexact("logit", lambda x: o.log(o.div(x, o.sub(_like(x, 1.0), x))), "log(x / (1 - x))", "x")
+erf = unary_inexact("erf", o.erf, "error function", "x")
+erfc = unary_inexact("erfc", o.erfc, "1 - erf(x)", "x")
+erfinv = unary_inexact("erfinv", o.erf_inv, "inverse of erf", "x")
+gammaln = unary_inexact("gammaln", o.lgamma, "logarithm of the absolute value of the gamma function", "x")
 
 
 def _loggamma(x: Any) -> Any:
@@ -50,8 +39,8 @@ def _loggamma(x: Any) -> Any:
     return _where(positive, logs, o.broadcast(_like(x, math.nan), type_of("loggamma", x).shape))
 
 
-loggamma = _of_x("loggamma", _loggamma, "logarithm of the gamma function, NaN where x is not positive")
-digamma = _of_x("digamma", o.digamma, "derivative of gammaln")
+loggamma = unary_inexact("loggamma", _loggamma, "logarithm of the gamma function, NaN where x is not positive", "x")
+digamma = unary_inexact("digamma", o.digamma, "derivative of gammaln", "x")
 
 
 def polygamma(n: Any, x: Any) -> Any:
@@ -70,8 +59,8 @@ def _gammasgn(x: Any) -> Any:
     return strong(_where(undefined, _like(x, math.nan), o.broadcast(sign, type_of("gammasgn", x).shape)))
 
 
-gammasgn = _of_x("gammasgn", _gammasgn, "sign of the gamma function, NaN at its poles and of NaN")
-gamma = _of_x("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function")
+gammasgn = unary_inexact("gammasgn", _gammasgn, "sign of the gamma function, NaN at its poles and of NaN", "x")
+gamma = unary_inexact("gamma", lambda x: o.mul(_gammasgn(x), o.exp(o.lgamma(x))), "gamma function", "x")
 
 
 def _log_times(log: Any, low: float, neutral: float) -> Any:
@@ -84,8 +73,8 @@ def _log_times(log: Any, low: float, neutral: float) -> Any:
     return function
 
 
-xlogy = _of_two("xlogy", _log_times(o.log, 0.0, 1.0), "x * log(y), 0 where x is 0")
-xlog1py = _of_two("xlog1py", _log_times(o.log1p, -1.0, 0.0), "x * log(1 + y), 0 where x is 0")
+xlogy = binary_inexact("xlogy", _log_times(o.log, 0.0, 1.0), "x * log(y), 0 where x is 0", "x", "y")
+xlog1py = binary_inexact("xlog1py", _log_times(o.log1p, -1.0, 0.0), "x * log(1 + y), 0 where x is 0", "x", "y")
 
 
 def _entr(x: Any) -> Any:
@@ -95,7 +84,7 @@ def _entr(x: Any) -> Any:
     return _where(positive, o.neg(o.mul(safe, o.log(safe))), rest)
 
 
-entr = _of_x("entr", _entr, "-x * log(x), 0 at 0, -inf for negative x")
+entr = unary_inexact("entr", _entr, "-x * log(x), 0 at 0, -inf for negative x", "x")
 
 
 def _rel_entr(p: Any, q: Any) -> Any:
@@ -107,8 +96,8 @@ def _rel_entr(p: Any, q: Any) -> Any:
     return _where(both, result, _where(none, zero, _like(p, math.inf)))
 
 
-rel_entr = _of_two("rel_entr", _rel_entr, "p * log(p / q)", "p", "q")
-kl_div = _of_two("kl_div", lambda p, q: o.add(o.sub(_rel_entr(p, q), p), q), "p * log(p / q) - p + q", "p", "q")
+rel_entr = binary_inexact("rel_entr", _rel_entr, "p * log(p / q)", "p", "q")
+kl_div = binary_inexact("kl_div", lambda p, q: o.add(o.sub(_rel_entr(p, q), p), q), "p * log(p / q) - p + q", "p", "q")
 
 
 def betaln(a: Any, b: Any) -> Any:
@@ -217,7 +206,7 @@ def _ndtr(x: Any) -> Any:
     return o.mul(half, _where(near, o.add(_like(x, 1.0), o.erf(w)), upper))
 
 
-ndtr = _of_x("ndtr", _ndtr, "distribution function of the normal distribution")
+ndtr = unary_inexact("ndtr", _ndtr, "distribution function of the normal distribution", "x")
 
 
 def _ndtri(p: Any) -> Any:
@@ -225,7 +214,7 @@ def _ndtri(p: Any) -> Any:
     return o.mul(_like(p, math.sqrt(2.0)), o.erf_inv(o.sub(o.mul(_like(p, 2.0), p), _like(p, 1.0))))
 
 
-ndtri = _of_x("ndtri", _ndtri, "inverse of ndtr", "p")
+ndtri = unary_inexact("ndtri", _ndtri, "inverse of ndtr", "p")
 
 
 def _log_ndtr(x: Any, series_order: int) -> Any:
