@@ -56,12 +56,13 @@ def calls(draw):
     kind = draw(st.sampled_from([with_true_jvp, with_true_vjp, checkpointed]))
     op = kind(body, draw(st.sampled_from(POLICIES))) if kind is checkpointed else kind(body)
 
-    def around(*xs):
-        outs = bind(op, *xs)
-        return [o.sin(x) if x.dtype == F64 else x for x in outs]
+    def around(outs):
+        # Of a steep result a sine would turn many times within the step of a difference, which then says nothing.
+        return [o.atan(x) if x.dtype == F64 else x for x in outs]
 
-    return stage(around, body.in_avals)[0], stage(lambda *xs: [
-        o.sin(x) if x.dtype == F64 else x for x in o.jit_call(body, list(xs))], body.in_avals)[0], args
+    called, _ = stage(lambda *xs: around(bind(op, *xs)), body.in_avals)
+    plain, _ = stage(lambda *xs: around(o.jit_call(body, list(xs))), body.in_avals)
+    return called, plain, args
 
 
 @given(calls())
