@@ -66,28 +66,19 @@ def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0, axis_name
             raise ValueError(f"{what}: in_axes has {len(in_axes)} entries, but the call has {len(args)} positional "
                              f"arguments")
         leaves, in_tree = tree.flatten((args, kwargs))
-        given = tree.flatten_axes(f"{what}: in_axes", in_tree.children()[0], in_axes)
-        given = given + [0] * (len(leaves) - len(given))
+        axes = _axes_of_leaves(what, in_axes, in_tree, len(leaves))
         # What all calls share is passed as it is, of whatever type, and Python may ask for its value.
-        mapped_leaves = [x for x, d in zip(leaves, given) if d is not None]
-        avals = _mapped_avals(what, (args, kwargs), leaves, given)
-        dims = [None if d is None else _resolved(what, (args, kwargs), i, d, avals[i]) for i, d in enumerate(given)]
-        size = _axis_size(what, (args, kwargs), avals, dims, axis_size)
-
-        inner = [_without_axis(a, d) for a, d in zip(avals, dims) if d is not None]
-        staged = stage_function(_of_mapped(of_leaves(fun, in_tree), leaves, dims), inner, what,
+        given = leaves if None not in axes else [x for x, d in zip(leaves, axes) if d is not None]
+        dims, inner, size = _mapped_types(what, (args, kwargs), leaves, axes, axis_size)
+        staged = stage_function(_of_mapped(of_leaves(fun, in_tree), leaves, axes), inner, what,
                                 known=[NOT_KNOWN] * len(inner))
         out_dims = _out_dims(what, out_axes, staged)
-        in_dims = [d for d in dims if d is not None]
+        asked = out_dims if None not in out_dims else [True if d is None else d for d in out_dims]
         program, found = rewrite.vmap(staged.jaxpr, rewrite.BatchAxis(size, axis_name),
-                                      [None] * len(staged.captured) + in_dims,
-                                      [True if d is None else d for d in out_dims])
-        for position, (asked, got) in enumerate(zip(out_dims, found)):
-            if asked is None and got is not None:
-                raise ValueError(f"{what}: {_output(staged, position)} depends on a mapped input, so its out_axes "
-                                 f"cannot be None")
-        results = apply_program(program, [*staged.captured, *mapped_leaves])
-        return tree.unflatten(staged.out_tree, results)
+                                      [None] * len(staged.captured) + dims, asked)
+        if asked is not out_dims:
+            _require_unmapped(what, staged, out_dims, found)
+        return tree.unflatten(staged.out_tree, apply_program(program, staged.captured + given))
 
     return mapped
 
@@ -100,61 +91,88 @@ def _require_axes(what: str, name: str, axes: Any) -> None:
             raise TypeError(f"{what}: {name}{tree.keystr(path)} must be an int or None, got {d!r}")
 
 
-def _resolved(what: str, args: Any, position: int, dim: int, aval: ShapedArray) -> int:
-    if not -aval.ndim <= dim < aval.ndim:
-        raise ValueError(f"{what}: in_axes asks for axis {dim} of {leaf_path(args, position, CALL)}, which has "
-                         f"{aval.ndim} dimension{'s' if aval.ndim != 1 else ''} (shape {aval.shape})")
-    return dim % aval.ndim
+def _axes_of_leaves(what: str, in_axes: Any, in_tree: tree.PyTreeDef, count: int) -> list[int | None]:
+    """The axis, as it was given, of each of the leaves of (args, kwargs)."""
+    if type(in_axes) is int and in_axes == 0:
+        return [0] * count
+    axes = tree.flatten_axes(f"{what}: in_axes", in_tree.children()[0], in_axes)
+    return axes + [0] * (count - len(axes))
 
 
-def _axis_size(what: str, args: Any, avals: list[ShapedArray], dims: list[int | None], axis_size: int | None) -> int:
-    sizes = {i: avals[i].shape[d] for i, d in enumerate(dims) if d is not None}
+def _mapped_types(what: str, args: Any, leaves: list[Any], axes: list[int | None],
+                  axis_size: int | None) -> tuple[list[int], list[ShapedArray], int]:
+    """Of the arguments that are mapped the axis, counted from 0, and the type without it; the size of the axis."""
+    shared = None in axes
+    avals = leaf_avals(what, args, [0 if d is None else x for x, d in zip(leaves, axes)] if shared else leaves, CALL)
+    dims, inner, sizes = [], [], set()
+    for position, (d, aval) in enumerate(zip(axes, avals)):
+        if d is None:
+            continue
+        shape = aval.shape
+        if not -len(shape) <= d < len(shape):
+            raise _out_of_range(what, args, position, d, aval)
+        d %= len(shape)
+        dims.append(d)
+        sizes.add(shape[d])
+        inner.append(shaped_array((*shape[:d], *shape[d + 1:]), aval.dtype, aval.weak_type))
+    if axis_size is None and len(sizes) == 1:
+        return dims, inner, sizes.pop()
+    return dims, inner, _asked_size(what, args, avals, axes, axis_size, sizes)
+
+
+def _out_of_range(what: str, args: Any, position: int, dim: int, aval: ShapedArray) -> ValueError:
+    return ValueError(f"{what}: in_axes asks for axis {dim} of {leaf_path(args, position, CALL)}, which has "
+                      f"{aval.ndim} dimension{'s' if aval.ndim != 1 else ''} (shape {aval.shape})")
+
+
+def _asked_size(what: str, args: Any, avals: list[ShapedArray], axes: list[int | None], axis_size: int | None,
+                sizes: set[int]) -> int:
+    """The size that the caller asked for; an error where none was and the arguments do not have one, or others."""
     if not sizes and axis_size is None:
         raise ValueError(f"{what}: no argument is mapped, so the size of the axis is unknown; give an in_axes that is "
                          f"not None to some argument, or pass axis_size")
     if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or isinstance(axis_size, bool)):
         raise TypeError(f"{what}: axis_size must be an int, got {axis_size!r} of type {type(axis_size).__name__}")
-    wanted = axis_size if axis_size is not None else next(iter(sizes.values()))
-    if any(n != wanted for n in sizes.values()):
-        found = "; ".join(f"axis {dims[i]} of {leaf_path(args, i, CALL)}, of shape {avals[i].shape}, has {n}"
-                          for i, n in sizes.items())
+    if axis_size is None or sizes - {axis_size}:
+        found = "; ".join(f"axis {d % aval.ndim} of {leaf_path(args, i, CALL)}, of shape {aval.shape}, has "
+                          f"{aval.shape[d]}" for i, (d, aval) in enumerate(zip(axes, avals)) if d is not None)
         asked = f" (axis_size is {axis_size})" if axis_size is not None else ""
         raise ValueError(f"{what}: mapped axes must have one size{asked}, but {found}")
-    return wanted
+    return axis_size
 
 
-def _mapped_avals(what: str, args: Any, leaves: list[Any], given: list[int | None]) -> list[ShapedArray | None]:
-    """The types of the arguments that are mapped, None for others."""
-    mapped = leaves if None not in given else [0 if d is None else x for x, d in zip(leaves, given)]
-    avals = leaf_avals(what, args, mapped, CALL)
-    return [None if d is None else a for a, d in zip(avals, given)]
-
-
-def _of_mapped(flat: Callable[..., Any], leaves: list[Any], dims: list[int | None]) -> Callable[..., Any]:
+def _of_mapped(flat: Callable[..., Any], leaves: list[Any], axes: list[int | None]) -> Callable[..., Any]:
     """A function of all leaves as one of those that are mapped."""
-    if None not in dims:
+    if None not in axes:
         return flat
 
     def of_mapped(*given: Any) -> Any:
         rest = iter(given)
-        return flat(*[x if d is None else next(rest) for x, d in zip(leaves, dims)])
+        return flat(*[x if d is None else next(rest) for x, d in zip(leaves, axes)])
 
     return of_mapped
 
 
-def _without_axis(aval: ShapedArray, dim: int) -> ShapedArray:
-    return shaped_array((*aval.shape[:dim], *aval.shape[dim + 1:]), aval.dtype, aval.weak_type)
-
-
 def _out_dims(what: str, out_axes: Any, staged: Staged) -> list[int | None]:
-    given = tree.flatten_axes(f"{what}: out_axes", staged.out_tree, out_axes)
+    """Where each output is to have the axis, counted from 0."""
+    outs = staged.jaxpr.outs
+    if type(out_axes) is int and out_axes == 0:
+        return [0] * len(outs)
     dims = []
-    for position, (d, aval) in enumerate(zip(given, staged.out_avals)):
-        if d is not None and not -aval.ndim - 1 <= d <= aval.ndim:
-            raise ValueError(f"{what}: out_axes {d} is out of range for {_output(staged, position)} of {aval.ndim} "
+    for position, (d, atom) in enumerate(zip(tree.flatten_axes(f"{what}: out_axes", staged.out_tree, out_axes), outs)):
+        ndim = atom.aval.ndim
+        if d is not None and not -ndim - 1 <= d <= ndim:
+            raise ValueError(f"{what}: out_axes {d} is out of range for {_output(staged, position)} of {ndim} "
                              f"dimensions before the axis is added")
-        dims.append(None if d is None else d % (aval.ndim + 1))
+        dims.append(None if d is None else d % (ndim + 1))
     return dims
+
+
+def _require_unmapped(what: str, staged: Staged, asked: list[int | None], found: list[int | None]) -> None:
+    for position, (d, got) in enumerate(zip(asked, found)):
+        if d is None and got is not None:
+            raise ValueError(f"{what}: {_output(staged, position)} depends on a mapped input, so its out_axes cannot "
+                             f"be None")
 
 
 def _output(staged: Staged, position: int) -> str:

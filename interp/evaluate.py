@@ -49,20 +49,28 @@ def _plan_of(jaxpr: Jaxpr) -> _Plan:
 
 
 def _make_plan(jaxpr: Jaxpr) -> _Plan:
-    highest = max([v.index for v in jaxpr.in_binders] + [v.index for e in jaxpr.eqns for v in e.outputs], default=-1)
+    highest = len(jaxpr.in_binders) - 1
+    for eqn in jaxpr.eqns:
+        for v in eqn[2]:
+            if v[0] > highest:
+                highest = v[0]
     slots: list[Any] = [None] * (highest + 1)
 
-    def slot(atom: Any) -> int:
-        if type(atom) is Var:
-            return atom[0]
-        slots.append(atom.value)
-        return len(slots) - 1
+    def slots_of(atoms: Sequence[Any]) -> list[int]:
+        found = []
+        for atom in atoms:
+            if type(atom) is Var:
+                found.append(atom[0])
+            else:
+                found.append(len(slots))
+                slots.append(atom.value)
+        return found
 
     steps = []
-    outs = [slot(a) for a in jaxpr.outs]
+    outs = slots_of(jaxpr.outs)
     needed = set(outs)
     for op, inputs, outputs, _ in reversed(jaxpr.eqns):
-        read, written = [slot(a) for a in inputs], [v[0] for v in outputs]
+        read, written = slots_of(inputs), [v[0] for v in outputs]
         dead = tuple([i for i in {*read, *written} if i not in needed and i <= highest])
         needed.update(read)
         arity = len(read)

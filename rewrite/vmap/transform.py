@@ -95,9 +95,10 @@ def _check_arguments(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
     require_one_each("vmap: in_dims", in_dims, jaxpr.in_binders)
     if out_dims is not None:
         require_one_each("vmap: out_dims", out_dims, jaxpr.outs)
-    for what, dims, avals in (("in", in_dims, jaxpr.in_avals), ("out", out_dims or (), jaxpr.out_avals)):
-        for position, (dim, aval) in enumerate(zip(dims, avals)):
-            if dim is not None and dim is not True and not 0 <= dim <= aval.ndim:
+    for what, dims, atoms in (("in", in_dims, jaxpr.in_binders), ("out", out_dims or (), jaxpr.outs)):
+        for position, dim in enumerate(dims):
+            if dim is not None and dim is not True and not 0 <= dim <= len(atoms[position].aval.shape):
+                aval = atoms[position].aval
                 raise ValueError(f"vmap: {what}_dims[{position}] must be between 0 and {aval.ndim}, as the {what}put "
                                  f"without the axis is {aval.short()}, got {dim}")
 
