@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
+from operator import is_
 from types import MethodType
 from typing import Any
 
@@ -50,7 +51,8 @@ class JitFunction:
         self._has_static = bool(self._static_argnums or self._static_argnames)
         self._entries: dict[tuple, StagedCall] = {}
         self._splits: dict[int, tuple[tuple, tuple]] = {}
-        # By enable_x64. In it what is static, and the tree of arguments that are not all arrays and numbers, lead on.
+        # By enable_x64. In it what is static, the names of arguments, and the tree of those that are not all arrays and
+        # numbers, lead on.
         self._known: dict[bool, Known] = {False: {}, True: {}}
         update_wrapper(self, fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
 
@@ -65,11 +67,13 @@ class JitFunction:
                 known = known.setdefault(static, {})
             except TypeError:  # a static argument cannot be hashed, which staging will say
                 known = {}
-        if not named:
-            # The common call, of arrays and numbers, finds its executable without looking into trees.
-            run, given = find(known, arguments)
-            if run is not None:
-                return run(given)
+        # The common call, of arrays and numbers, finds its executable without looking into trees.
+        plain, values = known, arguments
+        if named:
+            plain, values = known.setdefault(tuple(named), {}), (*arguments, *named.values())
+        run, given = find(plain, values)
+        if run is not None:
+            return run(given)
         leaves, in_tree = tree.flatten((arguments, named))
         of_tree = known.setdefault((in_tree,), {})
         run, given = find(of_tree, leaves)
@@ -78,8 +82,8 @@ class JitFunction:
         entry, *_ = self._entry(args, kwargs)
         entry.compile()
         remember(of_tree, leaves, entry)
-        if not named:
-            remember(known, arguments, entry)
+        if all(map(is_, values, leaves)):  # else the names were not in the order of the tree's
+            remember(plain, values, entry)
         return entry.run(leaves)
 
     def _split(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, tuple, dict[str, Any]]:

@@ -59,6 +59,10 @@ def arrays():
 FORMS = {
     "positional": lambda f, x, y: f(x, y),
     "by name": lambda f, x, y: f(x, y=y),
+    "by names": lambda f, x, y: f(a=x, b=y),
+    "by other names": lambda f, x, y: f(a=x, c=y),
+    "by names out of order": lambda f, x, y: f(b=x, a=y),
+    "a dict by name": lambda f, x, y: f(a={"b": x}, c=y),
     "in a tuple": lambda f, x, y: f((x, y)),
     "in a dict": lambda f, x, y: f({"b": y, "a": x}),
     "one alone": lambda f, x, y: f(x),
