@@ -435,7 +435,7 @@ def _join(nodes: tuple[str, ...]) -> str:
 def _node(dtype: np.dtype, weak: bool) -> str:
     k = _KINDS[dtype]
     if k == "V":
-        raise ValueError("float0 has no values to promote; float0 arrays are tangents of integers and bools")
+        raise TypeError("float0 has no values to promote; float0 arrays are tangents of integers and bools")
     return f"{'i' if k == 'u' else k}*" if weak and k != "b" else _SHORT[dtype]
 
 

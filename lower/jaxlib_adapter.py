@@ -147,7 +147,7 @@ def put(
     """A device buffer holding the values of a NumPy array.
 
     Args:
-        array: an ndarray whose dtype XLA has.
+        array: an ndarray whose dtype XLA has, or float0, for which bools stand there.
         device: where to; the default device if None.
         may_alias: promise that nobody will ever write to `array`'s memory. The buffer then uses it as it is where it
             is contiguous and 64-byte aligned. Without the promise the values are always copied, during the call.
@@ -158,6 +158,8 @@ def put(
     """
     place = _PLACES[0] if device is None and _PLACES else _place(device)
     semantics = _ZERO_COPY if may_alias else _COPY_NOW
+    if not array.itemsize:
+        array, aval = np.zeros(array.shape, bool), None
     if aval is None:
         aval = _HostType(array.shape, array.dtype)
     buffer = _batched_device_put(aval, place.sharding, [array], place.devices, True, False, semantics, True)
@@ -176,7 +178,8 @@ def host(buffer: Buffer, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """
     try:
         if dtype.num <= _LAST_BUILTIN_DTYPE:
-            return np.asarray(memoryview(buffer))
+            values = np.asarray(memoryview(buffer))
+            return values if dtype.itemsize else np.broadcast_to(np.zeros((), dtype), shape)
         if dtype.name in _SUB_BYTE:
             return _host_sub_byte(buffer, shape, dtype)
         return _host_by_address(buffer, shape, dtype)

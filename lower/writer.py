@@ -112,7 +112,7 @@ class FunctionWriter:
 
     def scalar(self, value: object, dtype: np.dtype, shape: tuple[int, ...] = ()) -> str:
         """The name of a scalar constant, or of one repeated to a shape."""
-        name = self.literal(Literal(np.asarray(value, dtype)))
+        name = self.literal(Literal(np.asarray(value, dtype) if dtype.itemsize else np.zeros((), dtype)))
         return self.broadcast(name, shaped_array((), dtype), shape) if shape else name
 
     def broadcast(self, name: str, aval: ShapedArray, shape: tuple[int, ...]) -> str:

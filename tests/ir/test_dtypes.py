@@ -301,5 +301,5 @@ def test_promotion_of_nothing_and_of_float0():
     with pytest.raises(ValueError, match="at least one"):
         result_type()
     assert result_type((dtypes.float0, False)) == (dtypes.float0, False)
-    with pytest.raises(ValueError, match="float0 has no values to promote"):
+    with pytest.raises(TypeError, match="float0 has no values to promote"):
         result_type((dtypes.float0, False), pair("f32"))
