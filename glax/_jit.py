@@ -88,23 +88,26 @@ class JitFunction:
 
     def _split(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, tuple, dict[str, Any]]:
         """What is static of a call, as a key, and the other arguments."""
-        positions, others = self._positions(len(args))
-        static: list[Any] = [len(args)]
+        count = len(args)
+        positions, others = self._splits.get(count) or self._positions(count)
+        static: list[Any] = [count]
         for i in positions:
             x = args[i]
-            static += type(x), x
+            static.append(type(x))
+            static.append(x)
+        rest = []
+        for i in others:
+            rest.append(args[i])
         if kwargs:
             for name in sorted(kwargs.keys() & self._static_argnames):
                 static += name, type(kwargs[name]), kwargs[name]
             kwargs = {k: v for k, v in kwargs.items() if k not in self._static_argnames}
-        return tuple(static), tuple([args[i] for i in others]), kwargs
+        return tuple(static), tuple(rest), kwargs
 
     def _positions(self, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The positions of static arguments and of others in a call with some number of positional arguments."""
-        found = self._splits.get(count)
-        if found is None:
-            positions = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
-            found = self._splits[count] = positions, tuple(i for i in range(count) if i not in positions)
+        positions = resolve_positions(self._what, "static_argnums", self._static_argnums, count)
+        found = self._splits[count] = positions, tuple(i for i in range(count) if i not in positions)
         return found
 
     def _call(self, args: tuple, kwargs: dict[str, Any]) -> Any:
