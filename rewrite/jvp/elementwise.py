@@ -90,7 +90,7 @@ derivative(o.ReducePrecision, lambda op, t, y, x: bind(op, t))
 derivative(o.Add, lambda op, t, z, x, y: t, lambda op, t, z, x, y: t)
 derivative(o.Sub, lambda op, t, z, x, y: t, lambda op, t, z, x, y: neg(t))
 derivative(o.Mul, lambda op, t, z, x, y: mul(t, y), lambda op, t, z, x, y: mul(x, t))
-derivative(o.Div, lambda op, t, z, x, y: div(t, y), lambda op, t, z, x, y: mul(neg(t), div(z, y)))
+derivative(o.Div, lambda op, t, z, x, y: div(t, y), lambda op, t, z, x, y: div(mul(neg(z), t), y))
 derivative(o.Rem, lambda op, t, z, x, y: t, lambda op, t, z, x, y: mul(neg(t), truncate(div(x, y))))
 derivative(o.Atan2, lambda op, t, z, x, y: mul(t, div(y, add(square(x), square(y)))),
            lambda op, t, z, x, y: mul(t, div(neg(x), add(square(x), square(y)))))
