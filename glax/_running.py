@@ -82,8 +82,9 @@ FASTER_BY_NUMPY = frozenset({
 
 NEVER_COMPILED: frozenset[type[Operation]] = VIEWS | FASTER_BY_NUMPY
 
-BLAS_DTYPES = frozenset("fdFD")
-"""Of products of these NumPy has BLAS do the work, which is ahead of XLA too."""
+FASTER_BY_NUMPY_OF: dict[type[Operation], frozenset[str]] = {
+    o.DotGeneral: frozenset("fdFD"), **dict.fromkeys((o.ReduceMax, o.ReduceMin), frozenset("fdbhilqBHILQ"))}
+"""The same for some dtypes only: NumPy has BLAS do the products, and vector instructions find extremes."""
 
 # Operations that are programs: XLA has all of one at once, where NumPy would take it step by step.
 ALWAYS_COMPILED: set[type[Operation]] = {o.Jit, o.Cond, o.While, o.Scan}
@@ -174,7 +175,7 @@ def worth_compiling(kind: type[Operation], in_avals: Sequence[Any], out_avals: S
     """Whether an operation on operands of some types runs as a compiled program rather than by NumPy."""
     if kind in ALWAYS_COMPILED:
         return True
-    if kind in NEVER_COMPILED or kind is o.DotGeneral and in_avals[0].dtype.char in BLAS_DTYPES:
+    if kind in NEVER_COMPILED or kind in FASTER_BY_NUMPY_OF and in_avals[0].dtype.char in FASTER_BY_NUMPY_OF[kind]:
         return False
     limit = COMPILE_SOONER.get(kind, COMPILE_FROM)
     return any(a.size >= limit for a in (*in_avals, *out_avals))

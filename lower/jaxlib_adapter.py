@@ -341,11 +341,15 @@ class CompileTier(enum.Enum):
     FAST = "fast"
 
 
+# The library to which XLA by default hands what reduces a few thousand elements: in it max and min drop NaN, and
+# integers of 8 bits saturate, and round where they are converted to. Matrix products alone are left to it.
+_EXACT: dict[str, FlagValue] = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUAL_DOT"}
+
 # A jaxlib that does not know a flag says so at once, and the flag is left out from then on.
 _TIER_FLAGS: dict[CompileTier, dict[str, FlagValue]] = {
-    CompileTier.DEFAULT: {},
-    CompileTier.OPERATION: {"xla_cpu_use_fusion_emitters": False},
-    CompileTier.FAST: {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0},
+    CompileTier.DEFAULT: {**_EXACT},
+    CompileTier.OPERATION: {**_EXACT, "xla_cpu_use_fusion_emitters": False},
+    CompileTier.FAST: {**_EXACT, "xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0},
 }
 _TIER_FLAG_NAMES = frozenset(name for flags in _TIER_FLAGS.values() for name in flags)
 
@@ -367,7 +371,7 @@ class CompileOptions:
     def key(self) -> bytes:
         """Bytes that are the same in every process where the options are the same."""
         surroundings = os.environ.get("XLA_FLAGS", "")
-        return repr((self.tier.value, sorted(self.flags), self.device, surroundings)).encode()
+        return repr((self.tier.value, sorted(self.flags), self.device, surroundings, _EXACT)).encode()
 
 
 DEFAULT_OPTIONS = CompileOptions()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -92,11 +93,45 @@ def reduce_region(write: FunctionWriter, names: Sequence[str], avals: Sequence[S
 def _reduction(op: o.AxesReduction, write: FunctionWriter, eqn: Eqn, x: str) -> str:
     if not op.axes:
         return x
-    aval, out = eqn.inputs[0].aval, eqn.outputs[0].aval
+    aval, axes = eqn.inputs[0].aval, op.axes
+    columns = _in_columns(op, aval)
+    if columns is not None:
+        x = _reduced(op, write, changing_type(write, "reshape", x, aval, columns), columns, (columns.ndim - 2,))
+        aval = shaped_array((*columns.shape[:-2], columns.shape[-1]), aval.dtype)
+        axes = (*[d for d in axes if d < aval.ndim - 1], aval.ndim - 1)
+        # Otherwise XLA would make the two reductions one again.
+        x = write.value(f"stablehlo.optimization_barrier {x} : {tensor_type(aval)}")
+    return _reduced(op, write, x, aval, axes)
+
+
+def _reduced(op: o.AxesReduction, write: FunctionWriter, x: str, aval: ShapedArray, axes: Sequence[int]) -> str:
     combine, start = REDUCTIONS[type(op)]
     init = write.scalar(start(aval.dtype), aval.dtype)
+    out = shaped_array(tuple([n for d, n in enumerate(aval.shape) if d not in axes]), aval.dtype)
     region = combining_region(write, combine, aval.dtype)
-    return reduce_region(write, (x, init), (aval, shaped_array((), aval.dtype)), (out,), op.axes, region)[0]
+    return reduce_region(write, (x, init), (aval, shaped_array((), aval.dtype)), (out,), axes, region)[0]
+
+
+_MOST_COLUMNS, _LEAST_COLUMNS = 32, 8
+_LEAST_ROW, _LEAST_SIZE = 32, 4096
+
+
+def _in_columns(op: o.AxesReduction, aval: ShapedArray) -> ShapedArray | None:
+    """The type to give a large array whose last dimensions are reduced, for XLA to use vector instructions.
+
+    It uses them where columns are left, so the last dimensions become rows and columns, of which the rows are reduced
+    first, a few times sooner. None where the array is small, or has no such number of columns.
+    """
+    first = aval.ndim
+    while first and first - 1 in op.axes:
+        first -= 1
+    size = math.prod(aval.shape[first:])
+    rounds = type(op) in (o.ReduceSum, o.ReduceProd) and aval.dtype.itemsize < 4
+    if aval.size < _LEAST_SIZE or size < _LEAST_ROW or rounds:
+        return None
+    most = min(_MOST_COLUMNS, size // 2)
+    columns = next((n for n in range(most, _LEAST_COLUMNS - 1, -1) if size % n == 0), None)
+    return None if columns is None else shaped_array((*aval.shape[:first], size // columns, columns), aval.dtype)
 
 
 @lower_rule.register(o.ArgReduction)
