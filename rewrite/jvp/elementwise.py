@@ -58,7 +58,7 @@ derivative(o.Log, lambda op, t, y, x: div(t, x))
 derivative(o.Log1p, lambda op, t, y, x: div(t, add(x, number(1, x))))
 derivative(o.Sqrt, lambda op, t, y, x: mul(t, div(number(.5, y), y)))
 derivative(o.Rsqrt, lambda op, t, y, x: mul(t, mul(number(-.5, y), div(y, x))))
-derivative(o.Cbrt, lambda op, t, y, x: mul(t, mul(number(1 / 3, y), div(y, x))))
+derivative(o.Cbrt, lambda op, t, y, x: div(t, scaled(3, square(y))))
 derivative(o.Sin, lambda op, t, y, x: mul(t, cos(x)))
 derivative(o.Cos, lambda op, t, y, x: neg(mul(t, sin(x))))
 derivative(o.Tan, lambda op, t, y, x: mul(t, one_plus_square(y)))
@@ -170,8 +170,7 @@ def _jvp_of_abs(op: o.Abs, primals: list, tangents: list) -> tuple[Any, Any]:
     out = bind(op, x)
     if dtypes.is_complex(aval_of(x).dtype):
         # The direction of x, which is 0 at 0, where |x| has no derivative.
-        is_zero = o.eq(out, number(0, out))
-        direction = div(x, o.complex_(select_n(is_zero, out, number(1, out)), number(0, out)))
+        direction = div(x, o.complex_(or_one(out), number(0, out)))
         return out, o.real(mul(conj(direction), t))
     return out, select_n(o.ge(x, number(0, x)), neg(t), t)
 
@@ -183,9 +182,13 @@ def _jvp_of_sign(op: o.Sign, primals: list, tangents: list) -> tuple[Any, Any]:
     if not dtypes.is_complex(aval_of(x).dtype):
         return out, Zero(out.aval)
     # x/|x| turns as x does, and keeps its length.
-    length = o.abs_(x)
     turn = o.imag(mul(conj(out), t))
-    return out, mul(out, o.complex_(number(0, turn), div(turn, length)))
+    return out, mul(out, o.complex_(number(0, turn), div(turn, or_one(o.abs_(x)))))
+
+
+def or_one(length: Any) -> Any:
+    """A length, to divide by: 1 where it is 0."""
+    return select_n(o.eq(length, number(0, length)), length, number(1, length))
 
 
 @jvp_rule.register(o.ConvertElementType)
