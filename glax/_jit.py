@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from operator import is_
-from types import MethodType
+from types import MappingProxyType, MethodType
 from typing import Any
 
 from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
@@ -27,6 +27,7 @@ from .ir.config import Config, config, threads_overriding
 from .ir.staging import current, threads_staging
 from .stages import Lowered, StagedCall, Traced
 
+_NOTHING_KNOWN: Known = MappingProxyType({})
 _MOST_ENTRIES = 4096
 """Kinds of calls that a function keeps what was staged for; of a function that meets more all are forgotten."""
 
@@ -60,30 +61,32 @@ class JitFunction:
         settings = config if threads_overriding else Config
         if settings.slow_path or (threads_staging and current.builder is not None):
             return self._call(args, kwargs)
-        known, arguments, named = self._known[settings.enable_x64], args, kwargs
+        known, arguments, named, static = self._known[settings.enable_x64], args, kwargs, None
         if self._has_static:
             static, arguments, named = self._split(args, kwargs)
             try:
-                known = known.setdefault(static, {})
+                known = known.get(static, _NOTHING_KNOWN)
             except TypeError:  # a static argument cannot be hashed, which staging will say
-                known = {}
+                known = _NOTHING_KNOWN
         # The common call, of arrays and numbers, finds its executable without looking into trees.
         plain, values = known, arguments
         if named:
-            plain, values = known.setdefault(tuple(named), {}), (*arguments, *named.values())
+            plain, values = known.get(tuple(named), _NOTHING_KNOWN), (*arguments, *named.values())
         run, given = find(plain, values)
         if run is not None:
             return run(given)
         leaves, in_tree = tree.flatten((arguments, named))
-        of_tree = known.setdefault((in_tree,), {})
-        run, given = find(of_tree, leaves)
+        run, given = find(known.get((in_tree,), _NOTHING_KNOWN), leaves)
         if run is not None:
             return run(given)
         entry, *_ = self._entry(args, kwargs)
         entry.compile()
-        remember(of_tree, leaves, entry)
+        known = self._known[settings.enable_x64]
+        if static is not None:
+            known = known.setdefault(static, {})
+        remember(known.setdefault((in_tree,), {}), leaves, entry)
         if all(map(is_, values, leaves)):  # else the names were not in the order of the tree's
-            remember(plain, values, entry)
+            remember(known.setdefault(tuple(named), {}) if named else known, values, entry)
         return entry.run(leaves)
 
     def _split(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, tuple, dict[str, Any]]:

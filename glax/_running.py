@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextvars
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -145,6 +146,8 @@ class _Plan(NamedTuple):
 
 _PLANS: dict[tuple, _Plan] = {}
 _MOST_PLANS = 20_000
+_plans_calling_python: deque[tuple] = deque()
+_MOST_PLANS_CALLING_PYTHON = 16
 
 
 def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
@@ -160,6 +163,12 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
         plan = _Plan(None, _compiled_operation(op, tuple(in_avals)).run, out_avals)
     else:
         plan = _Plan(evaluate[kind], None, out_avals)
+    if issubclass(kind, HostCall):
+        return plan
+    if op.field_names and any(map(calls_host, op.sub_jaxprs())):
+        _plans_calling_python.append(key)  # whose Python functions are kept alive for a while only
+        if len(_plans_calling_python) > _MOST_PLANS_CALLING_PYTHON:
+            _PLANS.pop(_plans_calling_python.popleft(), None)
     if len(_PLANS) >= _MOST_PLANS:
         _PLANS.clear()
     _PLANS[key] = plan

@@ -66,14 +66,23 @@ class StagedCall:
                 buffers.append(_put(x, may_alias=True, aval=memory.aval))
             else:
                 buffers.append(asarray(x).buffer())
-        output = self.run_buffers(buffers)
+        try:
+            output = self.run_buffers(buffers)
+        except BaseException:
+            self._give_up(leaves, only_deleted=True)
+            raise
         for free, slot in borrowed:
             free.append(slot)
-        for position in self.donated:
-            donated = leaves[position - len(self.captured)]
-            if type(donated) is Array:
-                donated.delete()
+        if self.donated:
+            self._give_up(leaves)
         return output
+
+    def _give_up(self, leaves: Sequence[Any], only_deleted: bool = False) -> None:
+        """Delete the arguments that are donated; ``only_deleted``: those that a call which failed had taken."""
+        for position in self.donated:
+            x = leaves[position - len(self.captured)]
+            if type(x) is Array and not (only_deleted and not x.is_deleted()):
+                x.delete()
 
 
 def _runner(program: CompiledProgram, constants: list[xla.Buffer], out_tree: PyTreeDef) -> Callable[..., Any]:

@@ -91,7 +91,7 @@ class ExecutableCache:
             fingerprint: gives text that is equal exactly for equal programs, in every process. Called only where
                 there is a directory.
             build: gives the StableHLO module, or the module and the Python functions it calls back. Such a program is
-                never kept on disk, and nor is one whose `fingerprint` is the empty string.
+                not kept, so that the functions are not; one whose `fingerprint` is the empty string not on disk.
             compile_options: how to compile it, and for which device.
 
         Raises:
@@ -117,10 +117,10 @@ class ExecutableCache:
         return self._make(key, making, generation, lambda: self._load_or_compile(fingerprint, build, compile_options))
 
     def _make(
-        self, key: Hashable, making: _InFlight, generation: int, make: Callable[[], xla.Executable]
+        self, key: Hashable, making: _InFlight, generation: int, make: Callable[[], tuple[xla.Executable, bool]]
     ) -> xla.Executable:
         try:
-            executable = make()
+            executable, keep = make()
         except BaseException as error:
             with self._lock:
                 self._forget(key, making)
@@ -128,7 +128,7 @@ class ExecutableCache:
             raise
         with self._lock:
             self._forget(key, making)
-            if generation == self._generation:  # else the cache was cleared meanwhile
+            if keep and generation == self._generation:  # else the cache was cleared meanwhile
                 self._made[key] = executable
                 while len(self._made) > self.maxsize:
                     self._made.popitem(last=False)
@@ -141,7 +141,8 @@ class ExecutableCache:
 
     def _load_or_compile(
         self, fingerprint: Callable[[], str], build: Callable[[], Program], options: xla.CompileOptions
-    ) -> xla.Executable:
+    ) -> tuple[xla.Executable, bool]:
+        """The executable, and whether it may be kept."""
         disk = self._disk
         content = fingerprint() if disk is not None else ""
         name = disk.entry_name(content, options.key()) if disk is not None and content else ""
@@ -150,7 +151,7 @@ class ExecutableCache:
             if executable is not None:
                 with self._lock:
                     self._disk_hits += 1
-                return executable
+                return executable, True
         program = build()
         module, callbacks = program if isinstance(program, tuple) else (program, ())
         start = time.perf_counter()
@@ -159,7 +160,7 @@ class ExecutableCache:
             self._compile_seconds += time.perf_counter() - start
         if disk is not None and name and not callbacks:
             disk.store(name, executable)
-        return executable
+        return executable, not callbacks
 
     def statistics(self) -> CacheStatistics:
         """Hits and misses in memory, hits on disk, seconds spent in XLA's compiler, and executables held."""
