@@ -167,27 +167,34 @@ def _settle(overridden: dict[str, Any]) -> None:
     (threads_overriding.add if overridden else threads_overriding.discard)(threading.get_ident())
 
 
+class _Saved(threading.local):
+    """What overrides have replaced in a thread, the last first to come back."""
+
+    def __init__(self) -> None:
+        self.values: list[dict[str, Any]] = []
+
+
 class Override(ContextDecorator):
-    """Values that hold in this thread between entry and exit; the same object may be entered again."""
+    """Values that hold in a thread between entry and exit; the same object may be entered again, and in any thread."""
 
     __slots__ = ("_saved", "_values")
 
     def __init__(self, values: dict[str, Any]) -> None:
         self._values = values
-        self._saved: list[dict[str, Any]] = []
+        self._saved = _Saved()
 
     def _recreate_cm(self) -> Override:
         return Override(self._values)
 
     def __enter__(self) -> None:
         current = config.__dict__
-        self._saved.append({name: current.get(name, _MISSING) for name in self._values})
+        self._saved.values.append({name: current.get(name, _MISSING) for name in self._values})
         current.update(self._values)
         _settle(current)
 
     def __exit__(self, *exc_info: object) -> None:
         current = config.__dict__
-        for name, value in self._saved.pop().items():
+        for name, value in self._saved.values.pop().items():
             if value is _MISSING:
                 current.pop(name, None)
             else:

@@ -15,6 +15,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -96,7 +97,15 @@ def _start() -> list[_Place]:
                     utils.absl_set_min_log_level(3)  # XLA logs what it raises a second time
             client = xla_client.make_cpu_client(asynchronous=False, num_devices=_wanted_devices())
             _PLACES.extend(_Place(device, index) for index, device in enumerate(client.local_devices()))
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(before=_warn_of_fork)
     return _PLACES
+
+
+def _warn_of_fork() -> None:
+    warnings.warn("os.fork() copies none of XLA's threads: in the child, what was compiled before runs, and compiling "
+                  "anything new never ends. Start processes by multiprocessing's 'spawn' or 'forkserver' instead",
+                  RuntimeWarning, stacklevel=2)
 
 
 def _place(device: Device | int | None) -> _Place:

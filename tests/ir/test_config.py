@@ -119,3 +119,27 @@ def test_environment_error():
     env = {**os.environ, "GLAX_ENABLE_X64": "maybe"}
     ran = subprocess.run([sys.executable, "-c", "import glax.ir.config"], env=env, capture_output=True, text=True)
     assert ran.returncode and "GLAX_ENABLE_X64: expected one of" in ran.stderr
+
+
+def test_one_override_entered_in_two_threads_at_once():
+    context, entered, leave = config.override(debug_infs=True), threading.Event(), threading.Event()
+    found = []
+
+    def other():
+        with config.override(debug_infs=False):
+            with context:
+                entered.set()
+                leave.wait(10)
+            found.append(config.debug_infs)
+
+    thread = threading.Thread(target=other)
+    with config.override(debug_infs=True):
+        with context:
+            thread.start()
+            assert entered.wait(10)
+        found.append(config.debug_infs)
+        leave.set()
+        thread.join()
+        found.append(config.debug_infs)
+    assert found == [True, False, True]
+    assert not config.debug_infs
