@@ -188,6 +188,8 @@ class Interpretation:
         return self._resolve(op_type) if rule is None else rule
 
     def _resolve(self, op_type: type) -> Callable[..., Any]:
+        if not issubclass(op_type, Operation):
+            raise TypeError(f"{self.name}: expected an Operation, got an object of type {op_type.__name__}")
         rule = self.find(op_type)
         if rule is None and self.by_expansion is not None and expand_rule.find(op_type) is not None:
             rule = self.by_expansion

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..ir import Jaxpr
+from ..ir.jaxpr import require_jaxpr
 from .cse import cse
 from .dce import dce
 from .fold import fold
@@ -24,6 +25,9 @@ def clean_up(jaxpr: Jaxpr, passes: tuple[Callable[[Jaxpr], Jaxpr], ...] = PASSES
     Returns:
         The program, of the same inputs and outputs.
 
+    Raises:
+        TypeError: ``jaxpr`` is not a Jaxpr.
+
     >>> import glax
     >>> from glax import rewrite
     >>> program = glax.ir.parse("{ lambda ; a:f32[]. let b:f32[] = cos 0.0:f32[] c:f32[] = mul a b in (c,) }")
@@ -32,6 +36,7 @@ def clean_up(jaxpr: Jaxpr, passes: tuple[Callable[[Jaxpr], Jaxpr], ...] = PASSES
     >>> rewrite.clean_up(program, (rewrite.fold,))
     { lambda ; a:f32[]. let b:f32[] = mul a 1.0:f32[] in (b,) }
     """
+    require_jaxpr("clean_up", jaxpr)
     for one in passes:
         jaxpr = one(jaxpr)
     return jaxpr

@@ -22,7 +22,7 @@ def jit(jaxpr: Jaxpr, function_name: str = "fn", donated: tuple[int, ...] = ()) 
         The program, of the same inputs and outputs.
 
     Raises:
-        TypeError: ``jaxpr`` is not a Jaxpr.
+        TypeError: ``jaxpr`` is not a Jaxpr, or ``function_name`` not a str.
 
     >>> import glax
     >>> from glax import rewrite
@@ -32,4 +32,6 @@ def jit(jaxpr: Jaxpr, function_name: str = "fn", donated: tuple[int, ...] = ()) 
         b:f32[] = jit[jaxpr={ lambda ; a:f32[]. let b:f32[] = sin a in (b,) } function_name='sine'] a
       in (b,) }
     """
+    if not isinstance(function_name, str):
+        raise TypeError(f"jit: function_name must be a str, got {function_name!r:.200}")
     return stage(lambda *args: jit_call(jaxpr, list(args), function_name, donated), jaxpr.in_avals, "jit")[0]

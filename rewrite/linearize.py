@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ..ir import Jaxpr
 from .jvp import jvp
 from .partial_eval import Split, partial_eval
-from .passes import rewrite_pass
+from .passes import require_inexact, rewrite_pass
 from .programs import cut
 
 
@@ -64,6 +64,7 @@ def linearize(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Linearized:
         e:f32[] = mul d b
       in (e,) }
     """
+    require_inexact("linearize: nonzero", jaxpr, nonzero)
     both, out_nonzero = jvp(jaxpr, nonzero)
     tangent_count = sum(nonzero)
     split = partial_eval(both, [False] * len(jaxpr.in_binders) + [True] * tangent_count)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..ir import Jaxpr
 from .linearize import linearize
-from .passes import rewrite_pass
+from .passes import require_inexact, rewrite_pass
 from .transpose import transpose
 
 
@@ -66,6 +66,7 @@ def vjp(jaxpr: Jaxpr, nonzero: Sequence[bool]) -> Pullback:
         e:f32[] = mul d a
       in (e,) }
     """
+    require_inexact("vjp: nonzero", jaxpr, nonzero)
     primal, linear, nonzero_outputs, residual_count = linearize(jaxpr, nonzero)
     wanted = [False] * residual_count + [True] * (len(linear.in_binders) - residual_count)
     backward, _ = transpose(linear, wanted)

@@ -35,7 +35,7 @@ def dce(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None,
     >>> rewrite.dce(program, [False, True], keep_inputs=False)
     ({ lambda ; a:f32[]. let b:f32[] = cos a in (b,) }, [False, True])
     """
-    flags = [True] * len(jaxpr.outs) if used_outputs is None else list(used_outputs)
+    flags = [True] * len(jaxpr.outs) if used_outputs is None else used_outputs
     require_one_each("dce: used_outputs", flags, jaxpr.outs)
     outs = [a for a, used in zip(jaxpr.outs, flags, strict=True) if used]
     kept, live = live_equations(jaxpr.eqns, outs)

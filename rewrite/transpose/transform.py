@@ -66,7 +66,7 @@ def transpose(jaxpr: Jaxpr, linear: Sequence[bool], nonzero_cotangents: Sequence
     >>> rewrite.transpose(program, [False, True], nonzero_cotangents=[False, True])[0]
     { lambda ; a:f32[] b:f32[]. let c:f32[] = neg b in (c,) }
     """
-    given = [True] * len(jaxpr.outs) if nonzero_cotangents is None else list(nonzero_cotangents)
+    given = [True] * len(jaxpr.outs) if nonzero_cotangents is None else nonzero_cotangents
     require_inexact("transpose: linear", jaxpr, linear)
     require_one_each("transpose: nonzero_cotangents", given, jaxpr.outs)
     builder = Builder("transpose")

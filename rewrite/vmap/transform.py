@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, rewritten, splice, vmap_rule
 from ...ir.operation import expand_rule
 from ...ir.types import shaped_array
@@ -31,7 +33,7 @@ def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
         output where it has the axis, or None where it has none.
 
     Raises:
-        TypeError: ``jaxpr`` is not a Jaxpr, or ``axis`` not a BatchAxis.
+        TypeError: ``jaxpr`` is not a Jaxpr, ``axis`` not a BatchAxis of an int, or a dimension not an int.
         ValueError: an output for which ``out_dims`` says None depends on a mapped input; or ``in_dims`` or ``out_dims``
             does not have one entry for each input or output, or has one that is out of range.
         MissingRule: an operation with a mapped operand has no rule in ``glax.ir.vmap_rule``.
@@ -92,13 +94,21 @@ def _check_arguments(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
                      out_dims: Sequence[Dim | bool] | None) -> None:
     if type(axis) is not BatchAxis:
         raise TypeError(f"vmap: axis must be a BatchAxis, got {axis!r} of type {type(axis).__name__}")
+    if not isinstance(axis.size, (int, np.integer)) or isinstance(axis.size, bool):
+        raise TypeError(f"vmap: the size of axis must be an int, got {axis.size!r}")
+    if axis.size < 0:
+        raise ValueError(f"vmap: the size of axis must not be negative, got {axis.size}")
     require_one_each("vmap: in_dims", in_dims, jaxpr.in_binders)
     if out_dims is not None:
         require_one_each("vmap: out_dims", out_dims, jaxpr.outs)
     for what, dims, atoms in (("in", in_dims, jaxpr.in_binders), ("out", out_dims or (), jaxpr.outs)):
         for position, dim in enumerate(dims):
-            if dim is not None and dim is not True and not 0 <= dim <= len(atoms[position].aval.shape):
-                aval = atoms[position].aval
+            if dim is None or dim is True:
+                continue
+            aval = atoms[position].aval
+            if not isinstance(dim, int):
+                raise TypeError(f"vmap: {what}_dims[{position}] must be an int or None, got {dim!r:.200}")
+            if not 0 <= dim <= len(aval.shape):
                 raise ValueError(f"vmap: {what}_dims[{position}] must be between 0 and {aval.ndim}, as the {what}put "
                                  f"without the axis is {aval.short()}, got {dim}")
 
