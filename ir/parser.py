@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from . import dtypes
+from .check import check
 from .collector import without_collector
 from .errors import JaxprSyntaxError
 from .jaxpr import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
@@ -34,11 +35,17 @@ _ESCAPED = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 
 
 @without_collector
-def parse(text: str) -> Jaxpr | ClosedJaxpr:
+def parse(text: str, checked: bool = True) -> Jaxpr | ClosedJaxpr:
     """The program that a text stands for: a ClosedJaxpr where the text gives constants, a Jaxpr otherwise.
+
+    Args:
+        text: a program as it is printed.
+        checked: whether the program must be well formed, as ``check`` has it. What reads programs that are known to be
+            takes half the time without.
 
     Raises:
         JaxprSyntaxError: the text is not a program; the message says where and what was expected.
+        InvalidJaxpr: it is one whose types, say, do not fit.
 
     >>> from glax.ir import parse
     >>> parse("{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }")
@@ -50,7 +57,10 @@ def parse(text: str) -> Jaxpr | ClosedJaxpr:
     except RecursionError:
         raise parser.error("programs, tuples or arrays are nested too deeply to be read") from None
     parser.expect_end()
-    return ClosedJaxpr(jaxpr, consts) if consts else jaxpr
+    program = ClosedJaxpr(jaxpr, consts) if consts else jaxpr
+    if checked:
+        check(program)
+    return program
 
 
 class _Parser:

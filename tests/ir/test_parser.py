@@ -14,6 +14,7 @@ import glax
 from glax.ir import (
     ClosedJaxpr,
     Eqn,
+    InvalidJaxpr,
     Jaxpr,
     JaxprSyntaxError,
     ShapedArray,
@@ -109,7 +110,7 @@ def test_strings_round_trip(label):
 def test_numbers_among_parameters_round_trip(value):
     numbers = ops.GatherDimensionNumbers((), (0,), (0,))
     op = ops.Gather(numbers, (1,), fill_value=value)
-    again = parse(str(Jaxpr([], [Eqn(op, (), ())], []))).eqns[0].op
+    again = parse(str(Jaxpr([], [Eqn(op, (), ())], [])), checked=False).eqns[0].op
     assert again == op and hash(again) == hash(op) and type(again.fill_value) is type(value)
     assert str(again.fill_value) == str(value)
 
@@ -145,14 +146,18 @@ def mutated(rng, text):
 def parse_or_refuse(text):
     """Mutated text is refused as such, or it is a program that prints and parses."""
     try:
-        program = parse(text)
+        program = parse(text, checked=False)
     except JaxprSyntaxError:
         return
-    again = parse(str(program))
+    again = parse(str(program), checked=False)
     if isinstance(program, ClosedJaxpr):
         assert again.jaxpr == program.jaxpr
     else:
         assert again == program, text
+    try:
+        parse(text)
+    except InvalidJaxpr:
+        pass
 
 
 @given(programs(dtype=F32, smooth=False, whiles=True), st.integers(0, 2**32))
@@ -173,3 +178,15 @@ def test_mutated_operations_are_refused_or_read():
 def test_constants_are_read_with_their_program():
     closed = ClosedJaxpr(Jaxpr([Var(0, F)], [], [Var(0, F)]), [np.arange(3, dtype="float32")])
     assert parse(str(closed)) == closed
+
+
+@pytest.mark.parametrize("text, said", [
+    ("{ lambda ; a:f32[3]. let b:f32[3] = sin a a in (b,) }", "sin takes 1 operand, got 2"),
+    ("{ lambda ; a:f32[3]. let b:f32[4] = sin a in (b,) }", "f32[3]"),
+    ("{ lambda ; a:f32[3]. let b:f32[3] = mul a a c:f32[3] = jit[jaxpr={ lambda ; a:f32[3]. let b:i32[3] = sin a "
+     "in (b,) } function_name='f'] b in (c,) }", "f32[3]"),
+])
+def test_programs_must_be_well_formed(text, said):
+    with pytest.raises(InvalidJaxpr, match=re.escape(said)):
+        parse(text)
+    assert parse(text, checked=False).eqns
