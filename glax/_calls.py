@@ -39,7 +39,7 @@ CALL = ("args", "kwargs")
 """What errors call the parts of the tree of a call."""
 
 
-def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str] = (),
+def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str] | str = "argument",
                of: Callable[[Any], ShapedArray] = aval_of) -> list[ShapedArray]:
     """The types of the leaves of arguments; TypeError naming by its path one that is no array.
 
@@ -47,7 +47,7 @@ def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str]
         what: what is called.
         args: the arguments, as a tree.
         leaves: its leaves.
-        parts: what errors call the entries of args, where it is a tuple of positional and keyword arguments.
+        parts: what errors call args; or each entry of it, where it is a tuple of positional and keyword arguments.
         of: what gives the type of a leaf.
     """
     try:
@@ -57,15 +57,14 @@ def leaf_avals(what: str, args: Any, leaves: Sequence[Any], parts: Sequence[str]
             try:
                 of(x)
             except (TypeError, ValueError, OverflowError) as cause:
-                where = leaf_path(args, position, parts) if parts else f"argument{leaf_path(args, position)}"
-                raise type(cause)(f"{what}: {where}: {cause}") from None
+                raise type(cause)(f"{what}: {leaf_path(args, position, parts)}: {cause}") from None
         raise error
 
 
-def leaf_path(values: Any, position: int, parts: Sequence[str] = ()) -> str:
+def leaf_path(values: Any, position: int, parts: Sequence[str] | str = "") -> str:
     """Where in a tree one of its leaves is, as text; ``parts`` are as for leaf_avals."""
     path = tree.flatten_with_path(values)[0][position][0]
-    return parts[path[0].idx] + tree.keystr(path[1:]) if parts else tree.keystr(path)
+    return parts + tree.keystr(path) if isinstance(parts, str) else parts[path[0].idx] + tree.keystr(path[1:])
 
 
 def as_arrays(values: Any) -> Any:

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from . import rewrite
-from ._calls import as_arrays, function_name, leaf_avals, of_leaves, require_callable, stage_function
+from ._calls import CALL, as_arrays, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from ._custom_rules import run_now
 from ._static import as_tuple, require_positions, split_static
 from .checkpoint_policies import as_policy
@@ -50,7 +50,7 @@ def checkpoint(fun: Callable[..., Any] | None = None, *, prevent_cse: bool = Tru
         if current_builder() is None:
             return run_now(what, call(*as_arrays(dynamic), **as_arrays(kwargs)))
         leaves, in_tree = tree.flatten((dynamic, kwargs))
-        avals = leaf_avals(what, (dynamic, kwargs), leaves)
+        avals = leaf_avals(what, (dynamic, kwargs), leaves, CALL)
         staged = stage_function(of_leaves(call, in_tree), avals, what, known=leaves)
         op = o.Checkpoint(staged.jaxpr, policy, prevent_cse)
         return tree.unflatten(staged.out_tree, bind(op, *staged.captured, *leaves))
@@ -85,7 +85,7 @@ def saved_residuals(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> list[
     require_callable("saved_residuals", fun)
     what = f"saved_residuals of {function_name(fun)}"
     leaves, in_tree = tree.flatten((args, kwargs))
-    avals = leaf_avals(what, (args, kwargs), leaves)
+    avals = leaf_avals(what, (args, kwargs), leaves, CALL)
     staged = stage_function(of_leaves(fun, in_tree), avals, what, known=leaves)
     count = len(staged.captured)
     linearized = rewrite.linearize(staged.jaxpr, [False] * count + [a.is_inexact for a in avals])

@@ -135,7 +135,7 @@ def separate(what: str, name: str, fun: Callable[..., Any], options: Options, ar
     dynamic = tuple(x for i, x in enumerate(args) if i not in positions)
     of_dynamic = with_static(fun, positions, args) if positions else fun
     leaves, in_tree = tree.flatten(dynamic)
-    return Call(what, name, of_dynamic, static, dynamic, leaves, leaf_avals(what, dynamic, leaves), in_tree)
+    return Call(what, name, of_dynamic, static, dynamic, leaves, leaf_avals(what, dynamic, leaves, "args"), in_tree)
 
 
 class Program(NamedTuple):

@@ -105,7 +105,11 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     (Array(0., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
     """
     require_callable("jvp", fun)
-    what = f"jvp of {function_name(fun)}"
+    return push(f"jvp of {function_name(fun)}", fun, primals, tangents, has_aux)
+
+
+def push(what: str, fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool) -> Any:
+    """As jvp, for a transformation that errors call ``what``."""
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{what}: {name} must be a tuple or a list, got {type(given).__name__}")
@@ -115,7 +119,7 @@ def jvp(fun: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]
     if in_tree != tangent_tree:
         raise TypeError(f"{what}: tangents must have the tree of primals: "
                         f"{tree.explain_mismatch('tangents', primals, tangents)}")
-    avals = leaf_avals(what, primals, leaves)
+    avals = leaf_avals(what, primals, leaves, "primals")
     check_tangents(f"{what}: tangents", tangents, tangent_leaves, avals)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [a.is_inexact for a in avals]
@@ -160,7 +164,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     require_callable("linearize", fun)
     what = f"linearize of {function_name(fun)}"
     leaves, in_tree = tree.flatten(primals)
-    avals = leaf_avals(what, primals, leaves)
+    avals = leaf_avals(what, primals, leaves, "primals")
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [a.is_inexact for a in avals]
     count = staged.out_tree.num_leaves

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, require_callable, resolve_argnums
-from ._forward import jvp
-from ._reverse import partial_function, vjp
+from ._calls import function_name, leaf_avals, require_callable, resolve_argnums
+from ._forward import push
+from ._reverse import partial_function, pull
 from ._vmap import vmap
 from .ir import aval_of, dtypes, tree
 from .ir import ops as o
@@ -37,23 +37,28 @@ def jacfwd(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: b
            [0., 2., 0.],
            [0., 0., 4.]], dtype=float32)
     """
-    require_callable("jacfwd", fun)
-    what = f"jacfwd of {function_name(fun)}"
+    return _forward("jacfwd", fun, argnums, has_aux, holomorphic)
+
+
+def _forward(name: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool,
+             holomorphic: bool) -> Callable[..., Any]:
+    require_callable(name, fun)
+    what = f"{name} of {function_name(fun)}"
 
     @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = resolve_argnums(what, argnums, len(args))
         chosen = tuple(args[i] for i in positions)
-        _check_dtypes(what, "argument", chosen, holomorphic, forward=True)
+        _check_arguments(what, positions, chosen, holomorphic, forward=True)
         of_chosen = partial_function(fun, positions, args, kwargs)
         basis, leaves, in_tree = _standard_basis(chosen)
 
-        def push(direction: Any) -> tuple[Any, Any]:
-            _, *rest = jvp(of_chosen, chosen, direction, has_aux=has_aux)
+        def along(direction: Any) -> tuple[Any, Any]:
+            _, *rest = push(what, of_chosen, chosen, direction, has_aux)
             return tuple(rest)
 
-        tangent, *aux = vmap(push, out_axes=(-1, None) if has_aux else (-1,))(basis)
-        _check_dtypes(what, "output", tangent, holomorphic, forward=True)
+        tangent, *aux = vmap(along, out_axes=(-1, None) if has_aux else (-1,))(basis)
+        _check_outputs(what, tangent, holomorphic, forward=True)
         jac = tree.map_tree(lambda y: _columns(y, leaves, in_tree), tangent)
         jac = _as_argnums(jac, tangent, isinstance(argnums, int))
         return (jac, aux[0]) if has_aux else jac
@@ -81,22 +86,28 @@ def jacrev(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: b
     Array([[1., 0.],
            [1., 2.]], dtype=float32)
     """
-    require_callable("jacrev", fun)
-    what = f"jacrev of {function_name(fun)}"
+    return _reverse("jacrev", fun, argnums, has_aux, holomorphic, allow_int)
+
+
+def _reverse(name: str, fun: Callable[..., Any], argnums: int | Sequence[int], has_aux: bool, holomorphic: bool,
+             allow_int: bool) -> Callable[..., Any]:
+    require_callable(name, fun)
+    what = f"{name} of {function_name(fun)}"
 
     @wraps(fun, assigned=("__name__", "__qualname__", "__module__", "__doc__"), updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = resolve_argnums(what, argnums, len(args))
         chosen = tuple(args[i] for i in positions)
         if not allow_int:
-            _check_dtypes(what, "argument", chosen, holomorphic, forward=False)
-        out, pull, *aux = vjp(partial_function(fun, positions, args, kwargs), *chosen, has_aux=has_aux)
-        _check_dtypes(what, "output", out, holomorphic, forward=False)
-        basis, leaves, out_tree = _standard_basis(out)
-        rows = vmap(pull)(basis)
+            _check_arguments(what, positions, chosen, holomorphic, forward=False)
+        pulled = pull(what, partial_function(fun, positions, args, kwargs), chosen, has_aux,
+                      [f"args[{i}]" for i in positions])
+        _check_outputs(what, pulled.out, holomorphic, forward=False)
+        basis, leaves, out_tree = _standard_basis(pulled.out)
+        rows = vmap(partial(pulled.backward, pulled.residuals))(basis)
         rows = rows[0] if isinstance(argnums, int) else rows
         jac = _transposed(rows, leaves, out_tree)
-        return (jac, aux[0]) if has_aux else jac
+        return (jac, pulled.aux) if has_aux else jac
 
     return jacobian
 
@@ -116,24 +127,35 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: 
     Array([[0., 0.],
            [0., 6.]], dtype=float32)
     """
-    return jacfwd(jacrev(fun, argnums, has_aux=has_aux, holomorphic=holomorphic), argnums, has_aux=has_aux,
-                  holomorphic=holomorphic)
+    return _forward("hessian", _reverse("hessian", fun, argnums, has_aux, holomorphic, False), argnums, has_aux,
+                    holomorphic)
 
 
-def _check_dtypes(what: str, kind: str, values: Any, holomorphic: bool, forward: bool) -> None:
-    for path, x in tree.flatten_with_path(values)[0]:
-        dtype = x.dtype if getattr(x, "dtype", None) == dtypes.float0 else aval_of(x).dtype
-        where = f"{what}: {kind}{tree.keystr(path)} has dtype {dtype.name}"
-        if holomorphic and not dtypes.is_complex(dtype):
-            raise TypeError(f"{where}; with holomorphic=True it must be complex")
-        if not holomorphic and dtypes.is_complex(dtype):
-            side = kind == "output" or forward
-            if side and not (forward and kind == "output"):
-                raise TypeError(f"{where}; for a holomorphic function pass holomorphic=True")
-        if kind == "argument" and not dtypes.is_inexact(dtype):
+def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any], holomorphic: bool,
+                     forward: bool) -> None:
+    names = [f"args[{i}]" for i in positions]
+    leaves = tree.flatten_with_path(chosen)[0]
+    for (path, _), aval in zip(leaves, leaf_avals(what, chosen, [x for _, x in leaves], names)):
+        where = f"{what}: {names[path[0].idx]}{tree.keystr(path[1:])} has dtype {aval.dtype.name}"
+        _check_kind(where, aval.dtype, holomorphic, may_be_complex=not forward)
+        if not aval.is_inexact:
             raise TypeError(f"{where}; a Jacobian is by floating-point arguments")
-        if kind == "output" and not forward and not dtypes.is_inexact(dtype):
+
+
+def _check_outputs(what: str, out: Any, holomorphic: bool, forward: bool) -> None:
+    for path, x in tree.flatten_with_path(out)[0]:
+        dtype = x.dtype if getattr(x, "dtype", None) == dtypes.float0 else aval_of(x).dtype
+        where = f"{what}: output{tree.keystr(path)} has dtype {dtype.name}"
+        _check_kind(where, dtype, holomorphic, may_be_complex=forward)
+        if not forward and not dtypes.is_inexact(dtype):
             raise TypeError(f"{where}; a Jacobian is of floating-point outputs")
+
+
+def _check_kind(where: str, dtype: np.dtype, holomorphic: bool, may_be_complex: bool) -> None:
+    if holomorphic and not dtypes.is_complex(dtype):
+        raise TypeError(f"{where}; with holomorphic=True it must be complex")
+    if not holomorphic and dtypes.is_complex(dtype) and not may_be_complex:
+        raise TypeError(f"{where}; for a holomorphic function pass holomorphic=True")
 
 
 def _standard_basis(values: Any) -> tuple[Any, list[Any], Any]:

@@ -57,7 +57,7 @@ class _Backward(NamedTuple):
         return spread(self.nonzero_inputs, apply_program(self.program, [*residuals, *moving]), self.in_avals)
 
 
-class _Pulled(NamedTuple):
+class Pulled(NamedTuple):
     """A function's output at a point, and its reverse there."""
 
     leaves: list[Any]
@@ -70,10 +70,14 @@ class _Pulled(NamedTuple):
         return tree.unflatten(self.backward.out_tree, self.leaves)
 
 
-def _pull(what: str, fun: Callable[..., Any], args: Sequence[Any], has_aux: bool) -> _Pulled:
-    """Stage a function at a point, split it into forward and backward, and run forward."""
+def pull(what: str, fun: Callable[..., Any], args: Sequence[Any], has_aux: bool, parts: Sequence[str] | str = "args",
+         ) -> Pulled:
+    """Stage a function at a point, split it into forward and backward, and run forward.
+
+    Errors call the transformation ``what``, and the arguments what leaf_avals does by ``parts``.
+    """
     leaves, in_tree = tree.flatten(tuple(args))
-    avals = leaf_avals(what, args, leaves)
+    avals = leaf_avals(what, args, leaves, parts)
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what, has_aux, leaves)
     nonzero = [a.is_inexact for a in avals]
     count, total = staged.out_tree.num_leaves, len(staged.jaxpr.outs)
@@ -83,7 +87,7 @@ def _pull(what: str, fun: Callable[..., Any], args: Sequence[Any], has_aux: bool
     backward = _Backward(pullback.backward, staged.out_tree, tuple(staged.out_avals[:count]),
                          tuple(pullback.nonzero_outputs[:count]), in_tree, tuple(avals), tuple(nonzero), what)
     aux = unflatten_aux(staged.aux, results[count:total]) if has_aux else None
-    return _Pulled(results[:count], aux, backward, results[total:])
+    return Pulled(results[:count], aux, backward, results[total:])
 
 
 def _without_derivatives_from(count: int, jaxpr: Jaxpr) -> Jaxpr:
@@ -120,9 +124,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     [3.0, 2.0]
     """
     require_callable("vjp", fun)
-    pulled = _pull(f"vjp of {function_name(fun)}", fun, primals, has_aux)
-    pull = Partial(pulled.backward, pulled.residuals)
-    return (pulled.out, pull, pulled.aux) if has_aux else (pulled.out, pull)
+    pulled = pull(f"vjp of {function_name(fun)}", fun, primals, has_aux, "primals")
+    back = Partial(pulled.backward, pulled.residuals)
+    return (pulled.out, back, pulled.aux) if has_aux else (pulled.out, back)
 
 
 def value_and_grad(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
@@ -187,7 +191,7 @@ def _value_and_grad(name: str, fun: Callable[..., Any], argnums: int | Sequence[
         positions = resolve_argnums(what, argnums, len(args))
         chosen = [args[i] for i in positions]
         _check_arguments(what, positions, chosen, holomorphic, allow_int)
-        pulled = _pull(what, partial_function(fun, positions, args, kwargs), chosen, has_aux)
+        pulled = pull(what, partial_function(fun, positions, args, kwargs), chosen, has_aux)
         aval = _check_scalar_output(what, pulled.backward, holomorphic)
         one = np.ones((), aval.dtype)
         slopes = tree.unflatten(pulled.backward.in_tree, pulled.backward.flat(pulled.residuals, [one]))
@@ -216,8 +220,8 @@ def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any],
             try:
                 dtype = aval_of(x).dtype
             except TypeError as error:
-                raise TypeError(f"{what}: argument {position}{tree.keystr(path)}: {error}") from None
-            where = f"{what}: argument {position}{tree.keystr(path)} has dtype {dtype.name}"
+                raise TypeError(f"{what}: args[{position}]{tree.keystr(path)}: {error}") from None
+            where = f"{what}: args[{position}]{tree.keystr(path)} has dtype {dtype.name}"
             if holomorphic and not dtypes.is_complex(dtype):
                 raise TypeError(f"{where}; with holomorphic=True arguments must be complex")
             if not holomorphic and dtypes.is_complex(dtype):

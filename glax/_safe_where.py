@@ -7,7 +7,7 @@ from functools import update_wrapper
 from typing import Any
 
 from . import rewrite
-from ._calls import apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
+from ._calls import CALL, apply_program, function_name, leaf_avals, of_leaves, require_callable, stage_function
 from .ir import tree
 
 
@@ -40,7 +40,7 @@ def safe_where(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     def guarded(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree.flatten((args, kwargs))
-        avals = leaf_avals(what, (args, kwargs), leaves)
+        avals = leaf_avals(what, (args, kwargs), leaves, CALL)
         staged = stage_function(of_leaves(fun, in_tree), avals, what, known=leaves)
         program = rewrite.safe_where(staged.jaxpr)
         return tree.unflatten(staged.out_tree, apply_program(program, [*staged.captured, *leaves]))

@@ -62,7 +62,7 @@ class _Applied:
 
 def _staged_at(what: str, fun: Callable[..., Any], args: Sequence[Any]) -> tuple[_Applied, list[Any]]:
     leaves, in_tree = tree.flatten(tuple(args))
-    avals = leaf_avals(what, args, leaves)
+    avals = leaf_avals(what, args, leaves, "args")
     staged = stage_function(lambda *xs: fun(*tree.unflatten(in_tree, xs)), avals, what)
     return _Applied(what, staged, in_tree), staged.captured
 
@@ -164,8 +164,8 @@ def linear_call(fun: Callable[..., Any], fun_transpose: Callable[..., Any], resi
     what = f"linear_call of {function_name(fun)}"
     residuals, residual_tree = tree.flatten(residual_args)
     linear, linear_tree = tree.flatten(linear_args)
-    residual_avals = leaf_avals(what, residual_args, residuals)
-    linear_avals = leaf_avals(what, linear_args, linear)
+    residual_avals = leaf_avals(what, residual_args, residuals, "residual_args")
+    linear_avals = leaf_avals(what, linear_args, linear, "linear_args")
     count = len(residuals)
 
     def forward(*xs: Any) -> Any:

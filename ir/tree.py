@@ -97,12 +97,34 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], PyTree
         return fast_flatten(tree, is_leaf)
     except SystemError as error:
         raise _of_endless_tree(error) from error.__cause__
+    except ValueError as error:
+        raise _of_unsorted_keys(tree, error) from error.__cause__
 
 
 def _of_endless_tree(error: SystemError) -> Exception:
     """The error for a SystemError that jaxlib made of a RecursionError."""
     if isinstance(error.__cause__, RecursionError):
         return ValueError("a tree of arguments or results contains itself, or is nested too deeply")
+    return error
+
+
+def _of_unsorted_keys(tree: Any, error: ValueError) -> ValueError:
+    """The error for one that jaxlib raised for the keys of a dict, which are put in order."""
+    if "sorting pytree dictionary keys" not in str(error):
+        return error
+    pending: list[tuple[str, Any]] = [("", tree)]
+    while pending:
+        path, x = pending.pop()
+        if isinstance(x, dict):
+            try:
+                pending.extend((f"{path}[{key!r}]", x[key]) for key in sorted(x))
+            except TypeError as cause:
+                kinds = ", ".join(sorted({type(key).__name__ for key in x}))
+                where = f" at {path}" if path else ""
+                return ValueError(f"the keys of a dict in a tree must be comparable with one another; those of the "
+                                  f"dict{where} are of types {kinds}: {cause}")
+        elif isinstance(x, (list, tuple)):
+            pending.extend((f"{path}[{i}]", part) for i, part in enumerate(x))
     return error
 
 
@@ -120,6 +142,8 @@ def flatten_with_path(
         return _flatten_with_path(tree, given)
     except SystemError as error:
         raise _of_endless_tree(error) from error.__cause__
+    except ValueError as error:
+        raise _of_unsorted_keys(tree, error) from error.__cause__
 
 
 def _not_a_container(tree: Any) -> ValueError:

@@ -73,6 +73,24 @@ PATHS = {
     "static argument of make_jaxpr": (
         lambda: glax.make_jaxpr(lambda x, n: x, static_argnums=1)(1., [2]), NonHashableStaticError,
         "the static argument at position 1 must be hashable, got [2] of type list"),
+    **{f"a leaf of {name}'s argument": (
+        lambda name=name: getattr(glax, name)(thrice)({"a": [gnp.ones(3), "x"]}), TypeError,
+        f"{name} of thrice: args[0]['a'][1]: expected an array or a number, got 'x'")
+       for name in ("jit", "grad", "vmap", "jacfwd", "jacrev", "hessian")},
+    **{f"a leaf of {name}'s primals": (
+        lambda name=name: getattr(glax, name)(thrice, {"a": [gnp.ones(3), "x"]}), TypeError,
+        f"{name} of thrice: primals[0]['a'][1]: expected an array or a number, got 'x'")
+       for name in ("vjp", "linearize")},
+    **{f"{name} of an integer": (
+        lambda name=name: getattr(glax, name)(lambda x, y: y, argnums=1)(1., {"a": [3]}), TypeError,
+        f"{name} of <lambda>: args[1]['a'][0] has dtype int32") for name in ("grad", "jacfwd", "jacrev", "hessian")},
+    **{f"output of {name}": (
+        lambda name=name: getattr(glax, name)(lambda x: {"a": [None, "x"]})(1.), TypeError,
+        f"{name} of <lambda> must return arrays or numbers, in any tree; output['a'][1] is 'x'")
+       for name in ("jit", "grad", "jacfwd", "jacrev", "hessian")},
+    "keys of a dict": (
+        lambda: glax.jit(lambda x: x)({"a": [{1: 1., "b": 2.}]}), ValueError,
+        "the keys of a dict in a tree must be comparable with one another"),
     "jit of None": (lambda: glax.jit(None), TypeError, "jit takes a function, got None"),
 }
 
