@@ -89,7 +89,7 @@ def _gather(op: o.Gather, x: Any, indices: Any) -> Any:
     dropped = numbers.collapsed_slice_dims + numbers.operand_batching_dims
     starts, inside = _starts(indices, numbers.start_index_map, numbers.operand_batching_dims,
                              numbers.start_indices_batching_dims, sizes, x.shape)
-    fills = op.mode is GatherScatterMode.FILL_OR_DROP
+    fills = op.mode is GatherScatterMode.FILL_OR_DROP and bool(numbers.start_index_map)
     fill = default_fill(x.dtype) if op.fill_value is None else np.asarray(op.fill_value).astype(x.dtype)
     batch_ndim = indices.ndim - 1
     if not x.size or any(sizes[d] == 0 for d in dropped):

@@ -22,6 +22,8 @@ def _accumulating(ufunc: np.ufunc) -> Callable:
     """Sums and products, in the operand's dtype (NumPy widens small integers), or for small floats in float32."""
     def rule(op: Any, x: Any) -> Any:
         dtype = x.dtype
+        if not op.axes:
+            return x  # an infinite complex number times 1 is not itself
         if dtype in SMALL_FLOATS:
             return ufunc.reduce(x.astype(WIDE[dtype]), op.axes).astype(dtype)
         return ufunc.reduce(x, op.axes, dtype)

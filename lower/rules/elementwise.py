@@ -267,7 +267,16 @@ def _pow(op: o.Pow, write: FunctionWriter, eqn: Eqn, x: str, y: str) -> str:
     y = convert(write, y, exponent, out.dtype)
     x = write.broadcast(x, eqn.inputs[0].aval, out.shape)
     y = write.broadcast(y, shaped_array(exponent.shape, out.dtype), out.shape)
-    return write.value(f"stablehlo.power {x}, {y} : {tensor_type(out)}")
+    result = write.value(f"stablehlo.power {x}, {y} : {tensor_type(out)}")
+    if not dtypes.is_complex(out.dtype):
+        return result
+    # XLA takes the logarithm of 0, of which a power is not 0 but NaN.
+    part = shaped_array(out.shape, dtypes.real_part_dtype(out.dtype))
+    real = write.value(f"stablehlo.real {y} : {function_type((out,), (part,))}")
+    grows = compare(write, "GT", real, write.scalar(0, part.dtype, part.shape), part)
+    is_zero = compare(write, "EQ", x, write.scalar(0, out.dtype, out.shape), out)
+    vanishes = write.value(f"stablehlo.and {grows}, {is_zero} : {tensor_type(shaped_array(out.shape, BOOL))}")
+    return select(write, vanishes, write.scalar(0, out.dtype, out.shape), result, out)
 
 
 @lower_rule.register(o.IntegerPow)

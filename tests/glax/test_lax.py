@@ -123,3 +123,10 @@ def test_errors_about_shapes_are_of_both_kinds(call, kind):
 def test_rolling_by_a_computed_narrow_shift():
     program, _ = stage(lambda by: [xp.roll(xp.arange(300), by)], [ShapedArray((), "uint8")])
     np.testing.assert_array_equal(evaluate_jaxpr(program, np.uint8(200))[0], np.roll(np.arange(300), 200))
+
+
+def test_powers_of_zero_with_complex_exponents():
+    exponents = np.array([1, 2.5, 1 + 1j, 3 - 2j, .5j + .5], np.complex64)
+    for base in 0j, complex(-0., 0), complex(0, -0.):
+        for power in lax.pow, glax.jit(lax.pow):
+            assert np.asarray(power(np.full(5, base, np.complex64), exponents)).tolist() == [0] * 5
