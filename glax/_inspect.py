@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._calls import CALL, function_name, leaf_avals, of_leaves, require_callable, stage_function, type_of_leaf
+from ._promotion import as_index
 from ._static import as_tuple, check_positions, require_hashable, resolve_positions, split_static
 from .ir import ClosedJaxpr, ShapedArray, tree
 
@@ -31,8 +32,15 @@ class ShapeDtypeStruct:
     def __init__(self, shape: Sequence[int], dtype: Any, *, weak_type: bool = False):
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must not be None")
-        self.shape = tuple(int(n) for n in shape)
-        self.dtype = np.dtype(dtype)
+        if isinstance(shape, str | bytes) or not hasattr(shape, "__iter__"):
+            raise TypeError(f"ShapeDtypeStruct: shape must be a sequence of integers, got {shape!r:.200} of type "
+                            f"{type(shape).__name__}")
+        self.shape = tuple([as_index(n, "ShapeDtypeStruct", "shape") for n in shape])
+        try:
+            self.dtype = np.dtype(dtype)
+        except TypeError:
+            raise TypeError(f"ShapeDtypeStruct: dtype must be a dtype, got {dtype!r:.200} of type "
+                            f"{type(dtype).__name__}") from None
         self.weak_type = weak_type
 
     @property

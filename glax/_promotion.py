@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.exceptions import AxisError
 
+from ._called import called
 from ._examples import with_example
 from .ir import IncompatibleShapesError, Literal, ShapedArray, Tracer, aval_of, dtypes, shaped_array
 from .ir import ops as o
@@ -88,10 +89,10 @@ def type_of(name: str, x: Any, position: int = 0) -> ShapedArray:
         return x.aval if type(x) is Tracer or type(x) is Array else aval_of(x)
     except TypeError as error:
         if isinstance(x, (np.ndarray, np.generic)):
-            raise TypeError(f"{name}: argument {position} has dtype {x.dtype}, and arrays hold bools and numbers "
-                            f"only") from error
+            raise TypeError(f"{called(name)}: argument {position} has dtype {x.dtype}, and arrays hold bools and "
+                            f"numbers only") from error
         hint = "; make an array of it with glax.numpy.array" if isinstance(x, (list, tuple)) else ""
-        raise TypeError(f"{name} requires arrays or numbers, got {x!r} of type {type(x).__name__} at position "
+        raise TypeError(f"{called(name)} requires arrays or numbers, got {x!r} of type {type(x).__name__} at position "
                         f"{position}{hint}") from None
     except OverflowError:  # a Python int beyond the default width, which may yet fit what it meets
         return shaped_array((), dtypes.python_scalar_dtype(int), True)
@@ -150,14 +151,6 @@ def promote_inexact(name: str, *xs: Any) -> list[Any]:
     return [cast(x, dtype, weak) for x in xs]
 
 
-def promote_numeric(name: str, *xs: Any) -> list[Any]:
-    """The operands in the dtype to which they promote; bools become int32."""
-    dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
-    if dtype == np.bool_:
-        dtype = dtypes.python_scalar_dtype(int)
-    return [cast(x, dtype, weak) for x in xs]
-
-
 def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape to which shapes broadcast by NumPy's rule; ValueError with all of them where they do not."""
     first = shapes[0]
@@ -170,7 +163,7 @@ def broadcast_shapes(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int,
             if n != 1:
                 if result[d] not in (1, n):
                     raise IncompatibleShapesError(
-                        f"{name}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
+                        f"{called(name)}: incompatible shapes for broadcasting: {', '.join(map(str, shapes))}")
                 result[d] = n
     return tuple(result)
 
@@ -189,7 +182,7 @@ def canonical_axis(axis: Any, ndim: int, name: str = "axis", argument: str = "ax
     """An axis counted from the front; AxisError, which is a ValueError and an IndexError, where out of range."""
     axis = as_index(axis, name, argument)
     if not -ndim <= axis < ndim:
-        raise AxisError(f"{name}: {argument} {axis} is out of bounds for an array of {ndim} dimensions")
+        raise AxisError(f"{called(name)}: {argument} {axis} is out of bounds for an array of {ndim} dimensions")
     return axis + ndim if axis < 0 else axis
 
 
@@ -200,7 +193,7 @@ def canonical_axes(axes: Any, ndim: int, name: str, argument: str = "axis") -> t
     given = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)
     found = tuple([canonical_axis(a, ndim, name, argument) for a in given])
     if len(set(found)) != len(found):
-        raise ValueError(f"{name}: duplicate value in {argument}: {given}")
+        raise ValueError(f"{called(name)}: duplicate value in {argument}: {given}")
     return found
 
 
@@ -212,7 +205,8 @@ def as_index(x: Any, name: str, argument: str) -> int:
         try:
             return x.__index__()
         except (AttributeError, TypeError):
-            raise TypeError(f"{name}: {argument} must be an integer, got {x!r} of type {type(x).__name__}") from None
+            raise TypeError(f"{called(name)}: {argument} must be an integer, got {x!r} of type "
+                            f"{type(x).__name__}") from None
     return x.__index__()
 
 
@@ -225,7 +219,7 @@ def as_shape(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
     else:
         found = (as_index(shape, name, argument),)
     if any([n < 0 for n in found]):
-        raise IncompatibleShapesError(f"{name}: {argument} must not have negative dimensions, got {found}")
+        raise IncompatibleShapesError(f"{called(name)}: {argument} must not have negative dimensions, got {found}")
     return found
 
 
@@ -240,7 +234,8 @@ def concrete(x: Any, name: str, argument: str) -> np.ndarray:
 def require_no_out(name: str, out: Any) -> None:
     """NotImplementedError where an output array is given."""
     if out is not None:
-        raise NotImplementedError(f"{name}: arrays are immutable, so out must be None, got {type(out).__name__}")
+        raise NotImplementedError(f"{called(name)}: arrays are immutable, so out must be None, got "
+                                  f"{type(out).__name__}")
 
 
 def with_parameters(f: Callable[..., Any], *names: str) -> Callable[..., Any]:

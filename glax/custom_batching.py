@@ -62,7 +62,7 @@ class custom_vmap(WithRules):
         if current_builder() is None:
             return run_now(self._what, self.fun(*as_arrays(args)))
         leaves, in_tree = tree.flatten(args)
-        avals = leaf_avals(self._what, args, leaves)
+        avals = leaf_avals(self._what, args, leaves, "args")
         staged = stage_function(lambda *xs: self.fun(*tree.unflatten(in_tree, xs)), avals, self._what)
         rule = self._flat_rule(self.vmap_rule, in_tree, staged.out_tree, staged.out_avals, len(staged.captured))
         op = o.CustomVmapCall(staged.jaxpr, rule, self._name)
@@ -82,7 +82,7 @@ class custom_vmap(WithRules):
                 raise TypeError(f"{what} must return a pair (output, out_batched), got {result!r}")
             return _checked(what, result, out_tree, out_avals, size)
 
-        key = rule, in_tree, out_tree, tuple(out_avals), captured_count
+        key = id(rule), in_tree, out_tree, tuple(out_avals), captured_count  # what is kept under it keeps the rule
         flat.__module__, flat.__qualname__ = rule.__module__, getattr(rule, "__qualname__", type(rule).__qualname__)
         return PythonFunction.of(self._flat_rules.setdefault(key, flat))
 

@@ -5,14 +5,37 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any, TypeVar
 
-from .._promotion import as_index
+from .._called import called
+from .._promotion import PYTHON_SCALARS, as_index
+from .._running import asarray
+from ..ir import Tracer, aval_of
+from ..ir.staging import current_builder
+from ..lower import Array
 
 Numbers = TypeVar("Numbers")
 
 
-def mistaken(name: str, argument: str, expected: str, given: Any) -> TypeError:
-    """The error for an argument of a wrong type or structure."""
-    return TypeError(f"{name}: {argument} must be {expected}, got {given!r:.200} of type {type(given).__name__}")
+def as_result(x: Any) -> Any:
+    """What may be an operand that nothing was done to: NumPy arrays become Arrays of their own, numbers do so, too,
+    unless they are to be staged."""
+    if type(x) is Array or type(x) is Tracer or (type(x) in PYTHON_SCALARS and current_builder() is not None):
+        return x
+    return asarray(x)
+
+
+def mistaken(name: str, argument: str, expected: str, given: Any, kind: type[Exception] = TypeError) -> Exception:
+    """The error for an argument of a wrong type, structure or value."""
+    name = called(name)
+    return kind(f"{name}: {argument} must be {expected}, got {given!r:.200} of type {type(given).__name__}")
+
+
+def operand(x: Any, name: str, argument: str) -> Any:
+    """An argument that is an array or a number; TypeError naming the argument for anything else."""
+    try:
+        aval_of(x)
+    except TypeError:
+        raise mistaken(name, argument, "an array or a number", x) from None
+    return x
 
 
 def entries(given: Any, name: str, argument: str, expected: str = "a sequence of integers") -> tuple:

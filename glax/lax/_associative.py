@@ -9,6 +9,7 @@ from .._calls import leaf_avals, leaf_path, require_callable
 from .._promotion import canonical_axis, type_of
 from ..ir import aval_of, tree
 from ..ir import ops as o
+from ._arguments import as_result
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
@@ -54,7 +55,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
     flipped = [o.rev(x, (d,)) if reverse else x for x, d in zip(leaves, axes)]
     totals = _totals(combine, flipped, axes, sizes[0])
-    return tree.unflatten(in_tree, [o.rev(x, (d,)) if reverse else x for x, d in zip(totals, axes)])
+    return tree.unflatten(in_tree, [o.rev(x, (d,)) if reverse else as_result(x) for x, d in zip(totals, axes)])
 
 
 def _totals(combine: Callable[[list[Any], list[Any]], list[Any]], xs: list[Any], axes: list[int],

@@ -9,10 +9,10 @@ import numpy as np
 
 from .._calls import Staged, function_name, leaf_avals, leaf_path, require_callable, stage_function
 from .._promotion import type_of
-from ..ir import ShapedArray, dtypes, tree
+from ..ir import ShapedArray, dtypes, is_value, tree
 from ..ir import ops as o
 from ..ir.config import config
-from ._arguments import entries
+from ._arguments import as_result, entries
 from ._staging import adapts, at_users_line, is_known, join_captures, join_types, with_output_types
 
 
@@ -86,11 +86,15 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
         raise TypeError(f"switch: index must be an integer scalar, got {aval.short()}{at_users_line()}")
     last = len(branches) - 1
     if last == 0:
-        return branches[0](*operands)
+        return tree.map_tree(_as_given, branches[0](*tree.map_tree(_as_given, operands)))
     if config.disable_jit and is_known(index):
         return branches[min(max(int(index), 0), last)](*operands)
     names = [f"branch {i}" for i in range(len(branches))]
     return _choose("switch", names, _as_int32(index, aval, last), branches, operands)
+
+
+def _as_given(leaf: Any) -> Any:
+    return as_result(leaf) if is_value(leaf) else leaf
 
 
 def _as_int32(index: Any, aval: ShapedArray, last: int) -> Any:

@@ -10,18 +10,23 @@ from typing import Any
 import numpy as np
 
 from .._calls import leaf_avals
-from .._promotion import as_index, broadcast_shapes, literal_like, named, type_of, with_parameters
+from .._promotion import PYTHON_SCALARS, as_index, broadcast_shapes, literal_like, named, type_of, with_parameters
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
 from ..lower import Array
+from ._arguments import as_result
+from ._names import dtype_of, named_error
 
 _BOOL = np.dtype(np.bool_)
 
 
 def _unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
     def function(x):
-        return bind_op(x)
+        try:
+            return bind_op(x)
+        except TypeError as error:
+            raise named_error(error, name, x) from None
 
     return named(function, name, __name__, f"""Elementwise {what}.
 
@@ -36,10 +41,13 @@ def _unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any
 def _binary(name: str, bind_op: Callable[[Any, Any], Any], what: str) -> Callable[[Any, Any], Any]:
     def function(x, y):
         kind, other = type(x), type(y)
-        if (kind is Tracer or kind is Array) and (other is Tracer or other is Array) and (
-                x.aval is y.aval or x.aval.shape == y.aval.shape):
-            return bind_op(x, y)
-        return bind_op(*broadcast_sizes_of_one(name, x, y))
+        try:
+            if (kind is Tracer or kind is Array) and (other is Tracer or other is Array) and (
+                    x.aval is y.aval or x.aval.shape == y.aval.shape):
+                return bind_op(x, y)
+            return bind_op(*broadcast_sizes_of_one(name, x, y))
+        except TypeError as error:
+            raise named_error(error, name, x, y) from None
 
     return named(function, name, __name__, f"""Elementwise {what}.
 
@@ -169,7 +177,10 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     except ValueError:
         raise ValueError(f"round: rounding_method must be one of {', '.join(map(repr, RoundingMethod))}, got "
                          f"{rounding_method!r}") from None
-    return o.round_(x, method)
+    try:
+        return o.round_(x, method)
+    except TypeError as error:
+        raise named_error(error, "round", x) from None
 
 
 def integer_pow(x: Any, y: int) -> Any:
@@ -195,7 +206,10 @@ def conj(x: Any) -> Any:
     """
     if dtypes.is_complex(type_of("conj", x).dtype):
         return o.conj(x)
-    return complex(x, literal_like(x, 0.0))
+    try:
+        return o.complex_(x, literal_like(x, 0.0))
+    except TypeError as error:
+        raise named_error(error, "conj", x) from None
 
 
 def reciprocal(x: Any) -> Any:
@@ -205,7 +219,10 @@ def reciprocal(x: Any) -> Any:
     >>> lax.reciprocal(4.0)
     Array(0.25, dtype=float32, weak_type=True)
     """
-    return o.integer_pow(x, -1)
+    try:
+        return o.integer_pow(x, -1)
+    except TypeError as error:
+        raise named_error(error, "reciprocal", x) from None
 
 
 def select_n(which: Any, *cases: Any) -> Any:
@@ -231,7 +248,13 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
     >>> lax.select(True, 1.0, 2.0)
     Array(1., dtype=float32, weak_type=True)
     """
-    return select_n(pred, on_false, on_true)
+    shapes = [type_of("select", x, i).shape for i, x in enumerate((pred, on_true, on_false))][1:]
+    if shapes[0] != shapes[1]:
+        raise TypeError(f"select: on_true and on_false must have equal shapes, got {shapes[0]} and {shapes[1]}")
+    try:
+        return o.select_n(pred, on_false, on_true)
+    except TypeError as error:
+        raise named_error(error, "select") from None
 
 
 def clamp(min: Any, x: Any, max: Any) -> Any:
@@ -260,7 +283,10 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
                                                               (mantissa_bits, "mantissa_bits")))
     if e < 1 or m < 0:
         raise ValueError(f"reduce_precision: exponent_bits must be at least 1, mantissa_bits at least 0, got {e}, {m}")
-    return o.reduce_precision(operand, e, m)
+    try:
+        return o.reduce_precision(operand, e, m)
+    except TypeError as error:
+        raise named_error(error, "reduce_precision", operand) from None
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
@@ -271,7 +297,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     >>> lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
-    dtype = dtypes.canonicalize(new_dtype)
+    dtype = dtype_of(new_dtype, "convert_element_type", "new_dtype")
     if type(operand) is builtins.complex and dtype == _BOOL:
         operand = operand != 0
     elif type(operand) is builtins.complex and not dtypes.is_complex(dtype):
@@ -289,7 +315,10 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     >>> lax.bitcast_convert_type(1.0, "int32")
     Array(1065353216, dtype=int32)
     """
-    return o.bitcast_convert_type(operand, dtypes.canonicalize(new_dtype))
+    try:
+        return o.bitcast_convert_type(operand, dtype_of(new_dtype, "bitcast_convert_type", "new_dtype"))
+    except TypeError as error:
+        raise named_error(error, "bitcast_convert_type", operand) from None
 
 
 def stop_gradient(x: Any) -> Any:
@@ -301,7 +330,8 @@ def stop_gradient(x: Any) -> Any:
     """
     leaves, tree = flatten(x)
     return unflatten(tree, [
-        o.stop_gradient(leaf) if type_of("stop_gradient", leaf).is_inexact else leaf for leaf in leaves])
+        o.stop_gradient(leaf) if type_of("stop_gradient", leaf).is_inexact else
+        leaf if type(leaf) in PYTHON_SCALARS else as_result(leaf) for leaf in leaves])
 
 
 def optimization_barrier(operand: Any) -> Any:

@@ -105,7 +105,8 @@ def scatter_sub(operand: Any, scatter_indices: Any, updates: Any, dimension_numb
     >>> lax.scatter_sub(xp.ones(3), xp.array([[1], [1]]), xp.array([5.0, 6.0]), numbers)
     Array([  1., -10.,   1.], dtype=float32)
     """
-    type_of("scatter_sub", updates, 2)
+    for position, value in enumerate((operand, scatter_indices, updates)):
+        type_of("scatter_sub", value, position)
     return scatter_add(operand, scatter_indices, o.neg(updates), dimension_numbers,
                        indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode)
 

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import canonical_axes, type_of
-from ..ir import IncompatibleShapesError, dtypes
+from ..ir import IncompatibleShapesError
 from ..ir import ops as o
 from ..ir.config import config
 from ._arguments import entries, pair
+from ._names import dtype_of
 
 DotDimensionNumbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
 
@@ -49,8 +51,8 @@ def precision_name(precision: Any, name: str = "dot") -> str | None:
         return _NAMES[text]
     if isinstance(text, str) and text.count("_") >= 2:  # an algorithm by its dtypes
         return "highest"
-    raise ValueError(f"{name}: precision must be None, one of {', '.join(_NAMES)}, a Precision or a pair of these, got "
-                     f"{precision!r}")
+    raise ValueError(f"{called(name)}: precision must be None, one of {', '.join(_NAMES)}, a Precision or a pair of "
+                     f"these, got {precision!r}")
 
 
 def dot_general(lhs: Any, rhs: Any, dimension_numbers: DotDimensionNumbers, precision: PrecisionLike = None,
@@ -61,7 +63,8 @@ def dot_general(lhs: Any, rhs: Any, dimension_numbers: DotDimensionNumbers, prec
         lhs, rhs: arrays of one dtype.
         dimension_numbers: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)).
         precision: a Precision, its name, or a pair of them.
-        preferred_element_type: the dtype to sum in, which is that of the result.
+        preferred_element_type: the dtype to sum in, which is that of the result. It must not be narrower than that of
+            lhs and rhs, unless these are floating point; of complex numbers a real one keeps the real part.
 
     Returns:
         An array with the batch dimensions first, then the other ones of lhs, then those of rhs.
@@ -83,7 +86,8 @@ def dot_general(lhs: Any, rhs: Any, dimension_numbers: DotDimensionNumbers, prec
     for what, (left, right) in zip(("contracting", "batch"), numbers):
         if len(left) != len(right):
             raise TypeError(f"dot_general: lhs and rhs must have as many {what} dimensions, got {left} and {right}")
-    preferred = None if preferred_element_type is None else dtypes.canonicalize(preferred_element_type)
+    preferred = None if preferred_element_type is None else dtype_of(preferred_element_type, "dot_general",
+                                                                     "preferred_element_type")
     return o.dot_general(lhs, rhs, numbers, precision_name(precision, "dot_general"), _if_other(preferred, lhs))
 
 

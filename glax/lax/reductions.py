@@ -13,12 +13,15 @@ from ..ir import bind, dtypes, shaped_array, stage
 from ..ir import ops as o
 from ..ir.tree import flatten, unflatten
 from ._arguments import entries
+from ._associative import associative_scan
+from ._names import dtype_of, named_error
 
 
 def _reduction(name: str, kind: type, what: str) -> Callable[..., Any]:
     def function(operand, axes):
         given = entries(axes, name, "axes")
-        return bind(kind(canonical_axes(given, len(type_of(name, operand).shape), name, "axes")), operand)
+        op = kind(canonical_axes(given, len(type_of(name, operand).shape), name, "axes"))
+        return bind(op, operand)
 
     return named(function, name, __name__, f"""The {what} of the elements over axes, which the result lacks.
 
@@ -40,25 +43,37 @@ reduce_or = _reduction("reduce_or", o.ReduceOr, "or (bitwise, or logical of bool
 reduce_xor = _reduction("reduce_xor", o.ReduceXor, "exclusive or (bitwise, or logical of bools)")
 
 
-def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Callable[..., Any]:
+def _log_of_sum(x: Any, y: Any) -> Any:
+    """log(exp(x) + exp(y)) of complex numbers."""
+    larger = o.max_(x, y)
+    return o.add(larger, o.log1p(o.exp(o.sub(o.min_(x, y), larger))))
+
+
+def _cumulative(name: str, bind_op: Callable[..., Any], what: str,
+                of_complex: Callable[[Any, Any], Any] | None = None) -> Callable[..., Any]:
     def function(operand, axis=0, reverse=False):
-        return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), bool(reverse))
+        aval = type_of(name, operand)
+        axis = canonical_axis(axis, len(aval.shape), name)
+        if of_complex is not None and dtypes.is_complex(aval.dtype):
+            return associative_scan(of_complex, operand, bool(reverse), axis)
+        return bind_op(operand, axis, bool(reverse))
 
     return named(function, name, __name__, f"""The {what} of the elements up to each one along an axis, from the end
-    where reverse is true. Shape and dtype stay. ValueError for an axis out of range.
+    where reverse is true. Shape and dtype stay; complex numbers are ordered by their real, then their imaginary parts.
+    ValueError for an axis out of range.
     """)
 
 
 cumsum = _cumulative("cumsum", o.cumsum, "sum")
 cumprod = _cumulative("cumprod", o.cumprod, "product")
-cummax = _cumulative("cummax", o.cummax, "largest")
-cummin = _cumulative("cummin", o.cummin, "smallest")
-cumlogsumexp = _cumulative("cumlogsumexp", o.cumlogsumexp, "logarithm of the sum of exponentials")
+cummax = _cumulative("cummax", o.cummax, "largest", o.max_)
+cummin = _cumulative("cummin", o.cummin, "smallest", o.min_)
+cumlogsumexp = _cumulative("cumlogsumexp", o.cumlogsumexp, "logarithm of the sum of exponentials", _log_of_sum)
 
 
 def _arg(name: str, bind_op: Callable[..., Any], what: str) -> Callable[..., Any]:
     def function(operand, axis, index_dtype=np.int32):
-        dtype = dtypes.canonicalize(index_dtype)
+        dtype = dtype_of(index_dtype, name, "index_dtype")
         if not dtypes.is_integer(dtype):
             raise TypeError(f"{name}: index_dtype must be an integer dtype, got {dtype.name}")
         return bind_op(operand, canonical_axis(axis, len(type_of(name, operand).shape), name), dtype)
@@ -102,6 +117,8 @@ def reduce(operands: Any, init_values: Any, computation: Callable[[Any, Any], An
         raise ValueError(f"reduce: operands and init_values must have one structure, got {tree} and {init_tree}")
     types = [type_of("reduce", x) for x in xs]
     dims = canonical_axes(entries(dimensions, "reduce", "dimensions"), len(types[0].shape), "reduce", "dimensions")
+    for init in inits:
+        type_of("reduce", init, 1)
     inits = [strong(init, x.dtype) if type(init) in (bool, int, float, complex) else strong(init)
              for init, x in zip(inits, types)]
     for init, x in zip(inits, types):
@@ -132,13 +149,19 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     (Array([0, 1, 2], dtype=int32), Array([2, 1, 0], dtype=int32))
     """
     many = isinstance(operand, (tuple, list))
-    operands = list(operand) if many else [operand]
-    if not operands:
-        raise TypeError("sort: at least one array is needed")
-    shapes = [type_of("sort", x, i).shape for i, x in enumerate(operands)]
-    dimension = canonical_axis(dimension, len(shapes[0]), "sort", "dimension")
-    results = o.sort(operands, dimension, bool(is_stable), as_index(num_keys, "sort", "num_keys"))
+    results = _sorted("sort", list(operand) if many else [operand], dimension, is_stable, num_keys)
     return tuple(results) if many else results[0]
+
+
+def _sorted(name: str, operands: list[Any], dimension: int, is_stable: bool, num_keys: int) -> list[Any]:
+    if not operands:
+        raise TypeError(f"{name}: at least one array is needed")
+    shapes = [type_of(name, x, i).shape for i, x in enumerate(operands)]
+    dimension = canonical_axis(dimension, len(shapes[0]), name, "dimension")
+    try:
+        return o.sort(operands, dimension, bool(is_stable), as_index(num_keys, name, "num_keys"))
+    except (TypeError, ValueError) as error:
+        raise named_error(error, name) from None
 
 
 def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = True) -> tuple[Any, Any]:
@@ -150,7 +173,8 @@ def sort_key_val(keys: Any, values: Any, dimension: int = -1, is_stable: bool = 
     >>> lax.sort_key_val(xp.array([3, 1, 2]), xp.array([10, 20, 30]))
     (Array([1, 2, 3], dtype=int32), Array([20, 30, 10], dtype=int32))
     """
-    return sort((keys, values), dimension, is_stable)
+    keys, values = _sorted("sort_key_val", [keys, values], dimension, is_stable, 1)
+    return keys, values
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1) -> list[Any]:

@@ -27,7 +27,8 @@ from ..ir import IncompatibleShapesError, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.staging import current_builder
 from ..lower import Array, from_numpy_owned
-from ._arguments import entries, integers
+from ._arguments import as_result, entries, integers
+from ._names import dtype_of
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
@@ -83,7 +84,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     missing = rank - len(type_of("broadcast_to_rank", x).shape)
     if missing < 0:
         raise ValueError(f"broadcast_to_rank: an array of shape {shape_of(x)} has more than {rank} dimensions")
-    return o.expand_dims(x, tuple(range(missing)))
+    return as_result(o.expand_dims(x, tuple(range(missing))))
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
@@ -95,7 +96,10 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     >>> lax.broadcast_like(1, xp.zeros(3))
     Array([1, 1, 1], dtype=int32, weak_type=True)
     """
-    return o.broadcast(arr, type_of("broadcast_like", like_arr).shape)
+    shape, wanted = type_of("broadcast_like", arr).shape, type_of("broadcast_like", like_arr, 1).shape
+    if len(shape) > len(wanted) or builtins.any(n not in (1, m) for n, m in zip(shape[::-1], wanted[::-1])):
+        raise IncompatibleShapesError(f"broadcast_like: an array of shape {shape} does not broadcast to shape {wanted}")
+    return as_result(o.broadcast(arr, wanted))
 
 
 def resolve_sizes(name: str, shape: tuple[int, ...], new_sizes: Any) -> tuple[int, ...]:
@@ -129,9 +133,9 @@ def reshape(operand: Any, new_sizes: Sequence[int], dimensions: Sequence[int] | 
     """
     shape = type_of("reshape", operand).shape
     if dimensions is not None:
-        operand = transpose(operand, integers(dimensions, "reshape", "dimensions"))
+        operand = _transposed("reshape", operand, integers(dimensions, "reshape", "dimensions"))
     sizes = resolve_sizes("reshape", shape, new_sizes)
-    return o.reshape(operand, sizes)
+    return as_result(o.reshape(operand, sizes))
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
@@ -142,11 +146,15 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     >>> lax.transpose(xp.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    ndim = len(type_of("transpose", operand).shape)
-    given = integers(permutation, "transpose", "permutation")
-    if sorted(given) != list(range(ndim)):
-        raise TypeError(f"transpose: {given} is not a permutation of the {ndim} dimensions of {shape_of(operand)}")
-    return o.transpose(operand, given)
+    type_of("transpose", operand)
+    return as_result(_transposed("transpose", operand, integers(permutation, "transpose", "permutation")))
+
+
+def _transposed(name: str, operand: Any, permutation: tuple[int, ...]) -> Any:
+    ndim = len(shape_of(operand))
+    if sorted(permutation) != list(range(ndim)):
+        raise TypeError(f"{name}: {permutation} is not a permutation of the {ndim} dimensions of {shape_of(operand)}")
+    return o.transpose(operand, permutation)
 
 
 def squeeze(array: Any, dimensions: Sequence[int] | int) -> Any:
@@ -158,7 +166,7 @@ def squeeze(array: Any, dimensions: Sequence[int] | int) -> Any:
     (3, 1)
     """
     shape = type_of("squeeze", array).shape
-    return o.squeeze(array, tuple(sorted(canonical_axes(dimensions, len(shape), "squeeze", "dimensions"))))
+    return as_result(o.squeeze(array, tuple(sorted(canonical_axes(dimensions, len(shape), "squeeze", "dimensions")))))
 
 
 def expand_dims(array: Any, dimensions: Sequence[int] | int) -> Any:
@@ -171,7 +179,7 @@ def expand_dims(array: Any, dimensions: Sequence[int] | int) -> Any:
     """
     given = tuple(dimensions) if isinstance(dimensions, (tuple, list)) else (dimensions,)
     ndim = len(type_of("expand_dims", array).shape) + len(given)
-    return o.expand_dims(array, canonical_axes(given, ndim, "expand_dims", "dimensions"))
+    return as_result(o.expand_dims(array, canonical_axes(given, ndim, "expand_dims", "dimensions")))
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -222,7 +230,7 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """
     ndim = len(type_of("rev", operand).shape)
     dims = canonical_axes(entries(dimensions, "rev", "dimensions"), ndim, "rev", "dimensions")
-    return o.rev(operand, dims) if dims else operand
+    return o.rev(operand, dims) if dims else as_result(operand)
 
 
 def iota(dtype: Any, size: int) -> Any:
@@ -232,7 +240,7 @@ def iota(dtype: Any, size: int) -> Any:
     >>> lax.iota("float32", 3)
     Array([0., 1., 2.], dtype=float32)
     """
-    return broadcasted_iota(dtype, (size,), 0)
+    return o.iota(dtype_of(dtype, "iota"), as_shape((size,), "iota", "size"), 0)
 
 
 def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
@@ -244,7 +252,8 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Any:
            [0, 1, 2]], dtype=int32)
     """
     shape = as_shape(shape, "broadcasted_iota")
-    return o.iota(dtypes.canonicalize(dtype), shape, canonical_axis(dimension, len(shape), "iota", "dimension"))
+    return o.iota(dtype_of(dtype, "broadcasted_iota"), shape,
+                  canonical_axis(dimension, len(shape), "broadcasted_iota", "dimension"))
 
 
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
@@ -254,27 +263,32 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Any:
     >>> lax.full((2,), 3.0)
     Array([3., 3.], dtype=float32, weak_type=True)
     """
-    shape = as_shape(shape, "full")
-    found, weak = dtype_and_weak("full", fill_value, 1)
+    return filled("full", shape, fill_value, dtype)
+
+
+def filled(name: str, shape: Any, fill_value: Any, dtype: Any) -> Any:
+    """As ``full``, for a function that is named in errors."""
+    shape = as_shape(shape, name)
+    found, weak = dtype_and_weak(name, fill_value, 1)
     if shape_of(fill_value):
-        raise TypeError(f"full: fill_value must be a scalar, got an array of shape {shape_of(fill_value)}")
+        raise TypeError(f"{name}: fill_value must be a scalar, got an array of shape {shape_of(fill_value)}")
     if dtype is not None:
-        found, weak = dtypes.canonicalize(dtype), False
+        found, weak = dtype_of(dtype, name), False
     if type(fill_value) in PYTHON_SCALARS:
-        value = _python_scalar_in(fill_value, found)
+        value = _python_scalar_in(name, fill_value, found)
         if current_builder() is None:
             return from_numpy_owned(np.full(shape, value), shaped_array(shape, found, weak))
         return o.broadcast_in_dim(scalar_literal(fill_value, found, weak) if value == fill_value else value, shape, ())
     return o.broadcast_in_dim(strong(fill_value, found) if dtype is not None else cast(fill_value, found), shape, ())
 
 
-def _python_scalar_in(value: Any, dtype: np.dtype) -> Any:
+def _python_scalar_in(name: str, value: Any, dtype: np.dtype) -> Any:
     if dtypes.is_integer(dtype) and type(value) is int:
         return scalar_literal(value, dtype).value[()]
     if dtypes.is_inexact(dtype) or not isinstance(value, complex):
         with np.errstate(all="ignore"):
             return np.asarray(value).astype(dtype)[()]
-    raise TypeError(f"full: a complex fill_value {value} does not fit dtype {dtype.name}")
+    raise TypeError(f"{name}: a complex fill_value {value} does not fit dtype {dtype.name}")
 
 
 def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None) -> Any:
@@ -287,7 +301,8 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None, shape: Sequence[int] |
     Array([7, 7], dtype=int32)
     """
     aval = type_of("full_like", x)
-    result = full(aval.shape if shape is None else shape, fill_value, aval.dtype if dtype is None else dtype)
+    result = filled("full_like", aval.shape if shape is None else shape, fill_value,
+                    aval.dtype if dtype is None else dtype)
     if dtype is None and aval.weak_type:
         return o.convert_element_type(result, aval.dtype, True)
     return result
@@ -300,7 +315,7 @@ def empty(shape: Sequence[int], dtype: Any) -> Any:
     >>> lax.empty((2,), "float32")
     Array([0., 0.], dtype=float32)
     """
-    return full(shape, 0, dtype)
+    return filled("empty", shape, 0, dtype)
 
 
 def split(operand: Any, sizes: Sequence[int], axis: int = 0) -> list[Any]:
@@ -330,7 +345,7 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     lo, hi, _ = slice(start, stop).indices(len(shape))
     if hi <= lo:
         raise ValueError(f"collapse: no dimensions from {start_dimension} to {stop_dimension} in shape {shape}")
-    return o.reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:]))
+    return as_result(o.reshape(operand, (*shape[:lo], prod(shape[lo:hi]), *shape[hi:])))
 
 
 def tile(operand: Any, reps: Sequence[int]) -> Any:
@@ -345,7 +360,7 @@ def tile(operand: Any, reps: Sequence[int]) -> Any:
     if len(reps) != len(shape):
         raise ValueError(f"tile: reps {reps} must have one entry for each dimension of {shape}")
     if builtins.all(n == 1 for n in reps):
-        return operand
+        return as_result(operand)
     doubled = tuple(n for pair in zip(reps, shape) for n in pair)
     spread = o.broadcast_in_dim(operand, doubled, tuple(range(1, 2 * len(shape), 2)))
     return o.reshape(spread, tuple(r * n for r, n in zip(reps, shape)))

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import as_index, as_shape, canonical_axis, shape_of, type_of
-from ..ir import Tracer, dtypes
+from ..ir import IncompatibleShapesError, Tracer, dtypes
 from ..ir import ops as o
-from ._arguments import entries, integers
+from ._arguments import entries, integers, mistaken
+from ._names import named_error
 
 INT32 = np.dtype(np.int32)
 
@@ -45,9 +47,12 @@ def slice_in_dim(operand: Any, start_index: int | None, limit_index: int | None,
     for given, default in ((start_index, 0), (limit_index, n)):
         end = default if given is None else as_index(given, "slice_in_dim", "start_index and limit_index")
         ends.append(end + n if end < 0 else end)
-    return o.slice_(operand, *(tuple(end if d == axis else (0, m)[i] for d, m in enumerate(shape))
-                               for i, end in enumerate(ends)),
-                    None if stride == 1 else tuple(stride if d == axis else 1 for d in range(len(shape))))
+    starts, limits = (tuple(end if d == axis else (0, m)[i] for d, m in enumerate(shape)) for i, end in enumerate(ends))
+    strides = None if stride == 1 else tuple(stride if d == axis else 1 for d in range(len(shape)))
+    try:
+        return o.slice_(operand, starts, limits, strides)
+    except (TypeError, ValueError) as error:
+        raise named_error(error, "slice_in_dim") from None
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
@@ -68,11 +73,14 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
     return piece if keepdims else o.squeeze(piece, (axis,))
 
 
-def start_index(index: Any, size: int, wrap: bool = True) -> Any:
+def start_index(name: str, index: Any, size: int, wrap: bool = True) -> Any:
     """A start index with a negative one counted from the end, of an integer dtype that holds the size."""
-    aval = type_of("start index", index)
+    try:
+        aval = type_of(name, index)
+    except TypeError:
+        raise mistaken(name, "a start index", "an integer scalar", index) from None
     if aval.shape or not dtypes.is_integer(aval.dtype):
-        raise TypeError(f"start indices must be integer scalars, got {aval.short()}")
+        raise TypeError(f"{called(name)}: start indices must be integer scalars, got {aval.short()}")
     if type(index) is not Tracer:
         value = int(np.asarray(index))
         return np.int32(max_of(min_of(value + size if wrap and value < 0 else value, 2**31 - 1), -2**31))
@@ -97,7 +105,7 @@ def _starts(name: str, operand: Any, start_indices: Any, wrap: bool | Sequence[b
     if len(start_indices) != len(shape):
         raise ValueError(f"{name}: start_indices must have one for each dimension of {shape}, got {len(start_indices)}")
     wraps = _wraps(name, wrap, len(shape))
-    return of_one_dtype([start_index(i, n, w) for i, n, w in zip(start_indices, shape, wraps)])
+    return of_one_dtype([start_index(name, i, n, w) for i, n, w in zip(start_indices, shape, wraps)])
 
 
 def _wraps(name: str, given: bool | Sequence[bool], ndim: int) -> tuple[bool, ...]:
@@ -106,7 +114,7 @@ def _wraps(name: str, given: bool | Sequence[bool], ndim: int) -> tuple[bool, ..
         return (given,) * ndim
     wraps = entries(given, name, "allow_negative_indices", "a bool, or a sequence of them")
     if len(wraps) != ndim:
-        raise ValueError(f"{name}: allow_negative_indices must have one for each of the {ndim} dimensions, got "
+        raise ValueError(f"{called(name)}: allow_negative_indices must have one for each of the {ndim} dimensions, got "
                          f"{len(wraps)}")
     return wraps
 
@@ -135,8 +143,16 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int], 
     >>> lax.dynamic_slice(lax.iota("int32", 5), (-2,), (2,))
     Array([3, 4], dtype=int32)
     """
-    starts = _starts("dynamic_slice", operand, start_indices, allow_negative_indices)
-    return o.dynamic_slice(operand, starts, as_shape(slice_sizes, "dynamic_slice", "slice_sizes"))
+    sizes = as_shape(slice_sizes, "dynamic_slice", "slice_sizes")
+    return _sliced("dynamic_slice", operand, start_indices, sizes, allow_negative_indices)
+
+
+def _sliced(name: str, operand: Any, start_indices: Any, sizes: tuple[int, ...], wrap: bool | Sequence[bool]) -> Any:
+    starts = _starts(name, operand, start_indices, wrap)
+    try:
+        return o.dynamic_slice(operand, starts, sizes)
+    except TypeError as error:
+        raise named_error(error, name) from None
 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, *,
@@ -148,9 +164,16 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any, *,
     >>> lax.dynamic_update_slice(xp.arange(4), xp.array([8, 9]), (3,))
     Array([0, 1, 8, 9], dtype=int32)
     """
-    type_of("dynamic_update_slice", update, 1)
-    starts = _starts("dynamic_update_slice", operand, start_indices, allow_negative_indices)
-    return o.dynamic_update_slice(operand, update, starts)
+    return _updated("dynamic_update_slice", operand, update, start_indices, allow_negative_indices)
+
+
+def _updated(name: str, operand: Any, update: Any, start_indices: Any, wrap: bool | Sequence[bool]) -> Any:
+    type_of(name, update, 1)
+    starts = _starts(name, operand, start_indices, wrap)
+    try:
+        return o.dynamic_update_slice(operand, update, starts)
+    except TypeError as error:
+        raise named_error(error, name) from None
 
 
 def _placed(operand: Any, index: Any, axis: int) -> list[Any]:
@@ -167,12 +190,17 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
     >>> lax.dynamic_slice_in_dim(xp.arange(5), 4, 2)
     Array([3, 4], dtype=int32)
     """
-    shape = type_of("dynamic_slice_in_dim", operand).shape
-    axis = canonical_axis(axis, len(shape), "dynamic_slice_in_dim")
-    size = as_index(slice_size, "dynamic_slice_in_dim", "slice_size")
+    return _sliced_in_dim("dynamic_slice_in_dim", operand, start_index, slice_size, axis, allow_negative_indices)
+
+
+def _sliced_in_dim(name: str, operand: Any, start: Any, slice_size: int, axis: int, wrap: bool) -> Any:
+    shape = type_of(name, operand).shape
+    axis = canonical_axis(axis, len(shape), name)
+    size = as_index(slice_size, name, "slice_size")
+    if size < 0:
+        raise IncompatibleShapesError(f"{name}: slice_size must not be negative, got {size}")
     sizes = tuple(size if d == axis else n for d, n in enumerate(shape))
-    return dynamic_slice(operand, _placed(operand, start_index, axis), sizes,
-                         allow_negative_indices=allow_negative_indices)
+    return _sliced(name, operand, _placed(operand, start, axis), sizes, wrap)
 
 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True, *,
@@ -185,7 +213,7 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
     >>> lax.dynamic_index_in_dim(xp.array([5, 6, 7]), 9, keepdims=False)
     Array(7, dtype=int32)
     """
-    piece = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allow_negative_indices)
+    piece = _sliced_in_dim("dynamic_index_in_dim", operand, index, 1, axis, allow_negative_indices)
     return piece if keepdims else o.squeeze(piece, (canonical_axis(axis, len(shape_of(operand)), "axis"),))
 
 
@@ -201,8 +229,8 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
     """
     axis = canonical_axis(axis, len(type_of("dynamic_update_slice_in_dim", operand).shape),
                           "dynamic_update_slice_in_dim")
-    return dynamic_update_slice(operand, update, _placed(operand, start_index, axis),
-                                allow_negative_indices=allow_negative_indices)
+    return _updated("dynamic_update_slice_in_dim", operand, update, _placed(operand, start_index, axis),
+                    allow_negative_indices)
 
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int, *,
@@ -217,6 +245,7 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
     """
     ndim = len(type_of("dynamic_update_index_in_dim", operand).shape)
     axis = canonical_axis(axis, ndim, "dynamic_update_index_in_dim")
-    if len(type_of("dynamic_update_index_in_dim", update).shape) != ndim:
+    if len(type_of("dynamic_update_index_in_dim", update, 1).shape) != ndim:
         update = o.expand_dims(update, (axis,))
-    return dynamic_update_slice_in_dim(operand, update, index, axis, allow_negative_indices=allow_negative_indices)
+    return _updated("dynamic_update_index_in_dim", operand, update, _placed(operand, index, axis),
+                    allow_negative_indices)

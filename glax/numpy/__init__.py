@@ -106,6 +106,7 @@ from .creation import (
     zeros,
     zeros_like,
 )
+from .diagonals import diag, diagflat, diagonal, fill_diagonal, trace
 from .files import array_repr, array_str, from_dlpack, frombuffer, fromfile, fromiter, fromstring, load, save, savez
 from .floats import bitwise_count, copysign, fmax, fmin, frexp, gcd, heaviside, lcm, ldexp, modf, spacing
 from .functional import apply_along_axis, apply_over_axes, vectorize
@@ -123,7 +124,7 @@ from .index_tricks import (
     triu_indices,
     triu_indices_from,
 )
-from .indexing import choose, diag, diagflat, diagonal, fill_diagonal, put, put_along_axis, take, take_along_axis, trace
+from .indexing import choose, put, put_along_axis, take, take_along_axis
 from .linear import cross, dot, einsum, einsum_path, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat
 from .logic import (
     allclose,
@@ -182,6 +183,7 @@ from .reductions import (
     sum,
     var,
 )
+from .repeating import repeat, resize, tile
 from .scalar_types import (
     bfloat16,
     bool,
@@ -274,9 +276,7 @@ from .shaping import (
     ndim,
     permute_dims,
     ravel,
-    repeat,
     reshape,
-    resize,
     roll,
     rollaxis,
     rot90,
@@ -286,7 +286,6 @@ from .shaping import (
     squeeze,
     stack,
     swapaxes,
-    tile,
     transpose,
     unstack,
     vsplit,

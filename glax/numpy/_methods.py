@@ -12,7 +12,7 @@ from .._promotion import PYTHON_SCALARS
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from ..lower import Array
-from . import arithmetic, indexing, linear, reductions, selection, shaping, sorting, ufuncs
+from . import arithmetic, diagonals, indexing, linear, reductions, repeating, selection, shaping, sorting, ufuncs
 
 _OPERANDS = frozenset((Array, Tracer, np.ndarray, *PYTHON_SCALARS))
 _CONTAINERS = (list, tuple, set, dict)
@@ -241,11 +241,11 @@ _FUNCTIONS = {
     "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
     "argpartition": sorting.argpartition, "argsort": sorting.argsort, "choose": indexing.choose,
     "conj": arithmetic.conjugate, "conjugate": arithmetic.conjugate,
-    "cumprod": reductions.cumprod, "cumsum": reductions.cumsum, "diagonal": indexing.diagonal, "dot": linear.dot,
+    "cumprod": reductions.cumprod, "cumsum": reductions.cumsum, "diagonal": diagonals.diagonal, "dot": linear.dot,
     "max": reductions.max, "mean": reductions.mean, "min": reductions.min, "prod": reductions.prod,
-    "ptp": reductions.ptp, "ravel": shaping.ravel, "repeat": shaping.repeat, "sort": sorting.sort,
+    "ptp": reductions.ptp, "ravel": shaping.ravel, "repeat": repeating.repeat, "sort": sorting.sort,
     "squeeze": shaping.squeeze, "std": reductions.std, "swapaxes": shaping.swapaxes, "take": indexing.take,
-    "trace": indexing.trace, "var": reductions.var,
+    "trace": diagonals.trace, "var": reductions.var,
 }
 _METHODS = {
     "astype": _astype, "clip": _clip, "copy": _copy, "flatten": _flatten, "nonzero": _nonzero, "reshape": _reshape,
@@ -267,8 +267,27 @@ def _table() -> dict[str, Any]:
     return _operators() | functions | _METHODS | {"compress": _compress}
 
 
+def _to_bytes(self, order="C"):
+    """The elements' bytes, in C's order or in Fortran's ('F')."""
+    return self.value().tobytes(order)
+
+
+def _to_device(self, device, *, stream=None):
+    """The array on a device: itself where it is there already."""
+    from .._values import device_put
+    if stream is not None:
+        raise ValueError(f"to_device: devices have no streams, so stream must be None, got {stream!r}")
+    return device_put(self, device)
+
+
+_OF_VALUES = {"tobytes": _to_bytes, "to_device": _to_device}
+
+
 def install() -> None:
     """Put the methods on both kinds of array, and Python's conversions on Tracer."""
+    for name, method in _OF_VALUES.items():
+        method.__name__ = name
+        setattr(Array, name, method)
     for kind in (Array, Tracer):
         for name, method in _table().items():
             setattr(kind, name, method)

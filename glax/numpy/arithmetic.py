@@ -10,7 +10,6 @@ from .._promotion import (
     broadcast_to_one_shape,
     of_parts,
     promote_inexact,
-    promote_numeric,
     require_no_out,
     scalar_literal,
     strong,
@@ -22,7 +21,7 @@ from ..ir import Tracer, dtypes
 from ..ir import ops as o
 from .selection import as_array
 from .selection import where_of_one_dtype as _where
-from .ufuncs import _NUMBERS, binary, binary_inexact, strong_unless_scalar, unary_inexact
+from .ufuncs import _NUMBERS, binary, binary_inexact, promote_numeric, strong_unless_scalar, unary_inexact
 
 
 def _kind(x: Any) -> str:
@@ -311,17 +310,21 @@ def _log_add(scale: float) -> Any:
     """log(b^x + b^y) / log b for the base b whose logarithm is scale."""
     def function(x: Any, y: Any) -> Any:
         if _kind(x) == "c":
-            larger, difference = o.max_(x, y), o.sub(x, y)
-            real = o.real(difference)
-            difference = _where(o.lt(real, _constant(real, 0.0)), difference, o.neg(difference))
-            return o.add(larger, o.log1p(o.exp(difference)))
+            larger = o.max_(x, y)
+            difference = o.sub(o.min_(x, y), larger)
+            rest = _times(o.log1p(o.exp(_times(difference, scale))), 1.0 / scale)
+            return strong_unless_scalar(o.add(larger, rest))
         return _times(o.logaddexp(_times(x, scale), _times(y, scale)), 1.0 / scale)
 
     return function
 
 
 def _times(x: Any, factor: float) -> Any:
-    return x if factor == 1.0 else o.mul(x, _constant(x, factor))
+    if factor == 1.0:
+        return x
+    if _kind(x) == "c":  # as a complex number the factor would make NaN of infinities
+        return of_parts(lambda part: _times(part, factor), x)
+    return o.mul(x, _constant(x, factor))
 
 
 logaddexp = binary_inexact("logaddexp", _log_add(1.0), "log(exp(x) + exp(y)), without overflow")
@@ -420,8 +423,7 @@ def angle(z: Any, deg: bool = False) -> Any:
     >>> xp.angle(1j, deg=True)
     Array(90., dtype=float32, weak_type=True)
     """
-    z = z if dtypes.is_bool(type_of("angle", z).dtype) else floats_of("angle", z)
-    z, = promote_inexact("angle", z)
+    z = floats_of("angle", z)
     parts = (o.imag(z), o.real(z)) if _kind(z) == "c" else (imag(strong(z)), strong(z))
     result = o.atan2(*broadcast_to_one_shape("angle", parts))
     return rad2deg(result) if deg else result

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import as_index, canonical_axes, canonical_axis, named, promote_inexact, strong
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import mistaken, operand
 from .creation import arange, asarray, zeros
 from .reductions import cumsum, sum
 from .selection import where
@@ -29,6 +31,8 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     n = as_index(n, "diff", "n")
     if n < 0:
         raise ValueError(f"diff: n must not be negative, got {n}")
+    if n == 0:
+        return a
     if not a.aval.shape:
         raise ValueError("diff needs an array of at least one dimension, got a scalar")
     axis = canonical_axis(axis, len(a.aval.shape), "diff")
@@ -124,7 +128,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     Array(3., dtype=float32)
     """
     y, = promote_inexact("trapezoid", asarray(y))
-    steps: Any = dx
+    steps: Any = operand(dx, "trapezoid", "dx")
     if x is not None:
         y, x = promote_inexact("trapezoid", y, asarray(x))
         steps = diff(x) if len(x.aval.shape) == 1 else moveaxis(diff(x, axis=axis), axis, -1)
@@ -152,6 +156,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
         raise ValueError(f"interp: xp and fp must be vectors of one size, got shapes {points.aval.shape} and "
                          f"{values.aval.shape}")
     if period is not None:
+        operand(period, "interp", "period")
         x, points = x % period, points % period
         order = argsort(points)
         points, values = points[order], values[order]
@@ -189,15 +194,18 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
     """
     from .arithmetic import floats_of, remainder
     p = floats_of("unwrap", asarray(p))
+    for given, argument in ((period, "period"), (0 if discont is None else discont, "discont")):
+        operand(given, "unwrap", argument)
     steps = diff(p, axis=axis)
     half = period / 2
     within = remainder(steps + half, period) - half
     within = where((within == -half) & (steps > 0), half, within)
     correction = within - steps
     correction = where(abs(steps) < (half if discont is None else discont), 0, correction)
-    first = lax_slice(p, 0, 1, canonical_axis(axis, len(p.aval.shape), "unwrap"))
     axis = canonical_axis(axis, len(p.aval.shape), "unwrap")
-    rest = lax_slice(p, 1, p.aval.shape[axis], axis) + cumsum(correction, axis)
+    size = p.aval.shape[axis]
+    start = builtins.min(1, size)
+    first, rest = lax_slice(p, 0, start, axis), lax_slice(p, start, size, axis) + cumsum(correction, axis)
     return concatenate([first, rest], axis)
 
 
@@ -211,7 +219,8 @@ def convolve(a: Any, v: Any, mode: str = "full", *, precision: Any = None, prefe
     """
     a, v = (asarray(x) for x in promote_inexact("convolve", asarray(a), asarray(v)))
     if len(a.aval.shape) != 1 or len(v.aval.shape) != 1 or 0 in (a.aval.size, v.aval.size):
-        raise ValueError(f"convolve: non-empty vectors are needed, got shapes {a.aval.shape} and {v.aval.shape}")
+        raise ValueError(f"{called('convolve')}: non-empty vectors are needed, got shapes {a.aval.shape} and "
+                         f"{v.aval.shape}")
     if a.aval.size < v.aval.size:
         a, v = v, a
     return _sliding_products(a, flip(v), mode, "convolve", precision, preferred_element_type)
@@ -238,9 +247,9 @@ def _sliding_products(a: Any, v: Any, mode: str, name: str, precision: Any, pref
     """The dot products of a vector with each window of a longer one."""
     from .linear import dot
     n, k = a.aval.size, v.aval.size
-    before = {"full": k - 1, "same": k // 2, "valid": 0}.get(mode)
-    if before is None:
-        raise ValueError(f"{name}: mode must be 'full', 'same' or 'valid', got {mode!r}")
+    if not isinstance(mode, str) or mode not in ("full", "same", "valid"):
+        raise mistaken(name, "mode", "'full', 'same' or 'valid'", mode, ValueError)
+    before = {"full": k - 1, "same": k // 2, "valid": 0}[mode]
     after = {"full": k - 1, "same": k - 1 - k // 2, "valid": 0}[mode]
     padded = o.pad(a, a.aval.dtype.type(0), ((before, after, 0),))
     count = n + before + after - k + 1
@@ -281,6 +290,7 @@ def kaiser(M: int, beta: Any) -> Any:
     from .bessel import i0
     from .ufuncs import sqrt
     n = as_index(M, "kaiser", "M")
+    operand(beta, "kaiser", "beta")
     if n == 1:
         return asarray(np.ones(1, dtypes.python_scalar_dtype(float)))
     t = 2 * arange(n) / (n - 1) - 1.0

@@ -9,6 +9,7 @@ import numpy as np
 from .._promotion import PYTHON_SCALARS, dtype_and_weak
 from ..ir import dtypes
 from ..ir.dtypes import promote_types
+from ..lax._arguments import mistaken
 
 pi, e, inf, nan, euler_gamma, newaxis = np.pi, np.e, np.inf, np.nan, np.euler_gamma, None
 dtype, index_exp, s_ = np.dtype, np.index_exp, np.s_
@@ -51,8 +52,11 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
     >>> xp.issubdtype(xp.bfloat16, xp.floating)
     True
     """
-    return dtypes.issubdtype(*(np.dtype(x.dtype) if isinstance(getattr(x, "dtype", None), np.dtype) else x
-                               for x in (arg1, arg2)))
+    given = [np.dtype(x.dtype) if isinstance(getattr(x, "dtype", None), np.dtype) else x for x in (arg1, arg2)]
+    for argument, x in zip(("arg1", "arg2"), given):
+        if not isinstance(x, (type, str, np.dtype)):
+            raise mistaken("issubdtype", argument, "a dtype or a kind of dtypes", x)
+    return dtypes.issubdtype(*given)
 
 
 def result_type(*args: Any) -> np.dtype:
@@ -94,6 +98,9 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return found == dtypes.check_array_dtype(kind, "isdtype")
 
 
+_CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Whether a dtype converts to another under NumPy's casting rule.
 
@@ -101,7 +108,11 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> xp.can_cast("float32", "int32"), xp.can_cast("float32", "int32", "unsafe")
     (False, True)
     """
-    return np.can_cast(*(np.dtype(getattr(x, "dtype", x)) for x in (from_, to)), casting)
+    if casting not in _CASTINGS:
+        raise mistaken("can_cast", "casting", f"one of {', '.join(map(repr, _CASTINGS))}", casting, ValueError)
+    given = [dtypes.check_array_dtype(getattr(x, "dtype", x), f"can_cast: {argument}")
+             for x, argument in ((from_, "from_"), (to, "to"))]
+    return np.can_cast(*given, casting)
 
 
 def isscalar(element: Any) -> bool:

@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import (
     PYTHON_SCALARS,
     as_index,
+    as_shape,
+    broadcast_shapes,
     broadcast_to_one_shape,
+    canonical_axis,
     concrete,
     dtype_and_weak,
     promote_inexact,
@@ -19,11 +23,13 @@ from .._promotion import (
     strong,
     type_of,
 )
-from ..ir import Literal, Tracer, dtypes, shaped_array
+from ..ir import IncompatibleShapesError, Literal, Tracer, dtypes, shaped_array
 from ..ir import ops as o
 from ..ir.dtypes import result_type
 from ..ir.staging import current_builder, require_no_mask
 from ..lax import shape as lax_shape
+from ..lax._arguments import integers
+from ..lax._names import dtype_of
 from ..lower import Array, from_numpy_owned
 
 
@@ -62,14 +68,14 @@ def array(object: Any, dtype: Any = None, copy: bool = True, order: str | None =
     if order not in (None, "C", "K", "A"):
         raise NotImplementedError(f"array: order must be None, 'C', 'K' or 'A', got {order!r}")
     if object is None:
-        raise ValueError("array: None is not a value that arrays hold")
-    wanted = None if dtype is None else dtypes.canonicalize(dtype)
+        raise ValueError(f"{called('array')}: None is not a value that arrays hold")
+    wanted = None if dtype is None else dtype_of(dtype, "array")
     result = _array(object, wanted)
-    missing = ndmin - len(result.aval.shape)
+    missing = (ndmin if type(ndmin) is int else as_index(ndmin, "array", "ndmin")) - len(result.aval.shape)
     if missing > 0:
         result = o.expand_dims(result, tuple(range(missing)))
     if device is not None and type(result) is Array:
-        from ..lower import device_put
+        from .._values import device_put
         result = device_put(result, device)
     return result
 
@@ -103,7 +109,8 @@ def _array(x: Any, dtype: np.dtype | None) -> Any:
         return _array_of_sequence(list(x), dtype)
     if hasattr(x, "__index__"):
         return _array(x.__index__(), dtype)
-    raise TypeError(f"array: {x!r} of type {type(x).__name__} is not a number, an array or a nested sequence of them")
+    raise TypeError(f"{called('array')}: {x!r:.200} of type {type(x).__name__} is not a number, an array or a nested "
+                    f"sequence of them")
 
 
 def _has_buffer(x: Any) -> bool:
@@ -121,7 +128,8 @@ def _require_numbers(x: Any) -> None:
     try:
         dtypes.check_array_dtype(x.dtype, "array")
     except TypeError:
-        raise TypeError(f"array: values of dtype {x.dtype} are not supported; arrays hold bools and numbers") from None
+        raise TypeError(f"{called('array')}: values of dtype {x.dtype} are not supported; arrays hold bools and "
+                        f"numbers") from None
 
 
 def _scalar_value(x: Any, dtype: np.dtype) -> np.ndarray:
@@ -172,7 +180,7 @@ def _array_of_sequence(x: Sequence[Any], dtype: np.dtype | None) -> Any:
     plain = all(type(leaf) in PYTHON_SCALARS for leaf in leaves)
     if not plain and any(leaf is None or isinstance(leaf, (str, bytes)) for leaf in leaves):
         bad = next(leaf for leaf in leaves if leaf is None or isinstance(leaf, (str, bytes)))
-        raise TypeError(f"array: {bad!r} of type {type(bad).__name__} is not a number")
+        raise TypeError(f"{called('array')}: {bad!r:.200} of type {type(bad).__name__} is not a number")
     found = dtype or (_common_dtype(leaves) if leaves else dtypes.python_scalar_dtype(float))
     if plain and dtypes.is_integer(found) and all(type(leaf) in (int, bool) for leaf in leaves):
         value = np.array(x, found)  # which checks that each int fits
@@ -195,7 +203,8 @@ def _stacked(x: Any, dtype: np.dtype) -> Any:
     parts = [_stacked(item, dtype) for item in x]
     shapes = {shape_of(part) for part in parts}
     if len(shapes) > 1:
-        raise ValueError(f"array: the items of a sequence must have one shape, got {', '.join(map(str, shapes))}")
+        raise ValueError(f"{called('array')}: the items of a sequence must have one shape, got "
+                         f"{', '.join(map(str, shapes))}")
     return lax_shape.stack(parts) if parts else array([], dtype)
 
 
@@ -214,7 +223,7 @@ def copy(a: Any, order: str | None = None) -> Any:
 
 
 def _dtype_or_float(dtype: Any) -> np.dtype:
-    return dtypes.python_scalar_dtype(float) if dtype is None else dtypes.canonicalize(dtype)
+    return dtypes.python_scalar_dtype(float) if dtype is None else dtype_of(dtype, "zeros")
 
 
 def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
@@ -224,7 +233,7 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     >>> xp.zeros(2)
     Array([0., 0.], dtype=float32)
     """
-    return lax_shape.full(shape, 0, _dtype_or_float(dtype))
+    return lax_shape.filled("zeros", shape, 0, _dtype_or_float(dtype))
 
 
 def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
@@ -234,7 +243,7 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     >>> xp.ones(2)
     Array([1., 1.], dtype=float32)
     """
-    return lax_shape.full(shape, 1, _dtype_or_float(dtype))
+    return lax_shape.filled("ones", shape, 1, _dtype_or_float(dtype))
 
 
 def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
@@ -244,7 +253,7 @@ def empty(shape: Any, dtype: Any = None, *, device: Any = None) -> Any:
     >>> xp.empty(2)
     Array([0., 0.], dtype=float32)
     """
-    return zeros(shape, dtype)
+    return lax_shape.filled("empty", shape, 0, _dtype_or_float(dtype))
 
 
 def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Any:
@@ -254,22 +263,25 @@ def full(shape: Any, fill_value: Any, dtype: Any = None, *, device: Any = None) 
     >>> xp.full((2,), 7)
     Array([7, 7], dtype=int32, weak_type=True)
     """
+    return _filled("full", shape, fill_value, dtype)
+
+
+def _filled(name: str, shape: Any, fill_value: Any, dtype: Any) -> Any:
     if isinstance(fill_value, (list, tuple)):
         fill_value = array(fill_value)
-    if not shape_of_argument("full", fill_value):
-        return lax_shape.full(shape, fill_value, dtype)
-    from .shaping import broadcast_to
-    return broadcast_to(fill_value if dtype is None else array(fill_value, dtype), shape)
-
-
-def shape_of_argument(name: str, x: Any) -> tuple[int, ...]:
-    return type_of(name, x).shape
+    if not type_of(name, fill_value, 1).shape:
+        return lax_shape.filled(name, shape, fill_value, dtype)
+    x = fill_value if dtype is None else array(fill_value, dtype)
+    given, wanted = shape_of(x), as_shape(shape, name)
+    if broadcast_shapes(name, [given, wanted]) != wanted:
+        raise ValueError(f"{name}: a fill_value of shape {given} does not broadcast to shape {wanted}")
+    return o.broadcast(asarray(x), wanted)
 
 
 def _like(name: str, a: Any, value: Any, dtype: Any, shape: Any) -> Any:
     aval = type_of(name, a)
     new_shape = aval.shape if shape is None else shape
-    result = full(new_shape, value, aval.dtype if dtype is None else dtype)
+    result = _filled(name, new_shape, value, aval.dtype if dtype is None else dtype)
     return o.convert_element_type(result, aval.dtype, True) if dtype is None and aval.weak_type else result
 
 
@@ -331,7 +343,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None, *,
         raise TypeError("arange: start must be a number, got None")
     given = [x for x in (start, stop, step) if x is not None]
     found = result_type(*[dtype_and_weak("arange", x, i) for i, x in enumerate(given)])[0]
-    dtype = dtypes.canonicalize(found if dtype is None else dtype)
+    dtype = dtypes.canonicalize(found) if dtype is None else dtype_of(dtype, "arange")
     names = ("stop" if stop is None else "start", "stop", "step")
     values = [None if x is None else concrete(x, "arange", name)[()] for x, name in zip((start, stop, step), names)]
     if any(v is not None and np.ndim(v) for v in values):
@@ -359,10 +371,11 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     """
     num = as_index(num, "linspace", "num")
     if num < 0:
-        raise ValueError(f"linspace: num must not be negative, got {num}")
+        raise ValueError(f"{called('linspace')}: num must not be negative, got {num}")
     low, high = promote_inexact("linspace", start, stop)
     computed = type_of("linspace", low).dtype
-    wanted = computed if dtype is None else dtypes.canonicalize(dtype)
+    wanted = computed if dtype is None else dtype_of(dtype, "linspace")
+    axis = canonical_axis(axis, 1 + max(len(shape_of(low)), len(shape_of(high))), called("linspace"))
     low, high = broadcast_to_one_shape("linspace", [strong(low), strong(high)])
     shape = max(shape_of(low), shape_of(high), key=len)
     low, high = (o.broadcast(x, shape) for x in (low, high))
@@ -380,7 +393,6 @@ def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retste
     if dtypes.is_integer(wanted):
         result = o.floor(result)
     result = strong(result, wanted)
-    axis = axis + len(full_shape) if axis < 0 else axis
     if axis:
         from .shaping import moveaxis
         result = moveaxis(result, 0, axis)
@@ -400,7 +412,7 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
     """
     from .arithmetic import power
     result = power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return result if dtype is None else strong(result, dtypes.canonicalize(dtype))
+    return result if dtype is None else strong(result, dtype_of(dtype, "logspace"))
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
@@ -422,7 +434,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         logs = linspace(log(multiply(start, signs)), log(multiply(stop, signs)), num, endpoint, axis=axis)
         result = multiply(o.expand_dims(signs, (axis % (len(shape_of(signs)) + 1),)) if shape_of(signs) else signs,
                           exp(logs))
-    return result if dtype is None else strong(result, dtypes.canonicalize(dtype))
+    return result if dtype is None else strong(result, dtype_of(dtype, "geomspace"))
 
 
 # ---- matrices and grids
@@ -436,11 +448,19 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None, *, device: 
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    rows, columns, k = (as_index(n, "eye", what) for n, what in ((N, "N"), (N if M is None else M, "M"), (k, "k")))
+    rows, columns, k = _matrix_sizes("eye", N, M, k)
     dtype = _dtype_or_float(dtype)
     if current_builder() is None:
         return from_numpy_owned(np.eye(rows, columns, k).astype(dtype), shaped_array((rows, columns), dtype))
     return o.convert_element_type(_on_diagonal("eq", rows, columns, k), dtype)
+
+
+def _matrix_sizes(name: str, N: Any, M: Any, k: Any) -> tuple[int, int, int]:
+    """The numbers of rows and columns, and of the diagonal; ValueError for a negative number of either."""
+    rows, columns, k = (as_index(n, name, what) for n, what in ((N, "N"), (N if M is None else M, "M"), (k, "k")))
+    if rows < 0 or columns < 0:
+        raise IncompatibleShapesError(f"{called(name)}: N and M must not be negative, got {rows} and {columns}")
+    return rows, columns, k
 
 
 def _on_diagonal(test: str, rows: int, columns: int, k: int) -> Any:
@@ -467,7 +487,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     >>> xp.tri(2, 3).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
     """
-    rows, columns, k = (as_index(n, "tri", what) for n, what in ((N, "N"), (N if M is None else M, "M"), (k, "k")))
+    rows, columns, k = _matrix_sizes("tri", N, M, k)
     dtype = _dtype_or_float(dtype)
     if current_builder() is None:
         return from_numpy_owned(np.tri(rows, columns, k).astype(dtype), shaped_array((rows, columns), dtype))
@@ -518,6 +538,8 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:
     if len(x.aval.shape) != 1:
         raise ValueError(f"vander: a vector is needed, got shape {x.aval.shape}")
     n = x.aval.shape[0] if N is None else as_index(N, "vander", "N")
+    if n < 0:
+        raise ValueError(f"vander: N must not be negative, got {n}")
     from .arithmetic import power
     from .shaping import stack
     columns = [power(x, k) for k in range(n)]
@@ -562,8 +584,8 @@ def indices(dimensions: Sequence[int], dtype: Any = None, sparse: bool = False) 
     >>> xp.indices((2, 3)).shape, [x.shape for x in xp.indices((2, 3), sparse=True)]
     ((2, 2, 3), [(2, 1), (1, 3)])
     """
-    dtype = dtypes.canonicalize(int if dtype is None else dtype)
-    sizes = tuple(as_index(n, "indices", "dimensions") for n in dimensions)
+    dtype = dtype_of(int if dtype is None else dtype, "indices")
+    sizes = integers(dimensions, "indices", "dimensions")
     if sparse:
         return tuple(o.iota(dtype, tuple(n if d == i else 1 for d, n in enumerate(sizes)),
                             i) for i in range(len(sizes)))
@@ -578,6 +600,7 @@ def fromfunction(function: Any, shape: Sequence[int], *, dtype: Any = float, **k
     >>> xp.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int).tolist()
     [[0, 1], [10, 11]]
     """
-    grids = [o.iota(dtypes.canonicalize(dtype), tuple(shape), d) for d in range(len(tuple(shape)))]
+    dtype, shape = dtype_of(dtype, "fromfunction"), as_shape(shape, "fromfunction")
+    grids = [o.iota(dtype, shape, d) for d in range(len(shape))]
     return function(*grids, **kwargs)
 

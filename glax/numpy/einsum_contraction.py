@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._promotion import promote, shape_of, strong, type_of
-from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._names import dtype_of
 from ..lax.products import dot_general
 from .creation import asarray
 
@@ -106,7 +106,7 @@ def contract(subscripts: Any, operands: Sequence[Any], optimize: Any, precision:
     x, term = pairs[0]
     x, term = _summed(x, term, set(result))
     x = _stretched(x, term, result, sizes)
-    return x if preferred is None else strong(x, dtypes.canonicalize(preferred))
+    return x if preferred is None else strong(x, dtype_of(preferred, "einsum", "preferred_element_type"))
 
 
 def _sizes(spec: str, terms: Sequence[str], xs: Sequence[Any]) -> dict[str, int]:
@@ -133,7 +133,7 @@ def _steps(terms: Sequence[str], result: str, sizes: dict[str, int], optimize: A
 
 def _unrepeated(x: Any, term: str) -> tuple[Any, str]:
     """The diagonal of dimensions with one letter."""
-    from .indexing import diagonal
+    from .diagonals import diagonal
     for c in term:
         while term.count(c) > 1:
             i = term.index(c)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._promotion import concrete
+from ..lax._arguments import mistaken
 from .creation import array, asarray
 
 
@@ -133,4 +134,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     >>> xp.from_dlpack(np.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
+    if not hasattr(x, "__dlpack__"):
+        raise mistaken("from_dlpack", "x", "an array with __dlpack__", x)
     return array(np.from_dlpack(x))

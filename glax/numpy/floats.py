@@ -10,7 +10,6 @@ from .._promotion import (
     broadcast_to_one_shape,
     promote,
     promote_inexact,
-    promote_numeric,
     scalar_literal,
     strong,
     type_of,
@@ -20,9 +19,10 @@ from ..ir import ops as o
 from .arithmetic import trunc
 from .logic import isnan, signbit
 from .selection import as_array, choose_between
-from .ufuncs import binary_inexact, strong_unless_scalar
+from .ufuncs import binary_inexact, promote_numeric, strong_unless_scalar
 
 _INT32 = np.dtype(np.int32)
+_FARTHEST = 10_000  # beyond the exponent of any float
 
 
 def _like(x: Any, value: Any) -> Any:
@@ -59,15 +59,27 @@ def _power_of_two(exponent: Any, dtype: np.dtype) -> Any:
 
 
 def _scaled(x: Any, exponent: Any) -> Any:
-    """x times 2 to an int32 power of any size, in steps that numbers can hold."""
+    """x times 2 to an int32 power of any size, in steps that numbers can hold, of which only the last one rounds."""
     dtype = type_of("ldexp", x).dtype
     bias = _layout(dtype)[2]
     limit = np.int32(bias - 1)
+    parts = []
     for _ in range(3):
-        part = o.clamp(np.int32(-limit), exponent, limit)
-        x = o.mul(x, _power_of_two(part, dtype))
-        exponent = o.sub(exponent, part)
+        parts.append(o.clamp(np.int32(-limit), exponent, limit))
+        exponent = o.sub(exponent, parts[-1])
+    for part in parts[::-1]:
+        # The compiler would multiply constants by one another first, and overflow.
+        x = o.mul(x, _power_of_two(o.optimization_barrier(part), dtype))
     return x
+
+
+def _moderate(exponent: Any) -> Any:
+    """Integers as int32, those beyond any float's range as ones that are so, too."""
+    dtype = type_of("ldexp", exponent, 1).dtype
+    if not dtypes.is_bool(dtype) and dtypes.itemsize_bits(dtype) >= 32:
+        low = dtype.type(0 if dtypes.kind(dtype) == "u" else -_FARTHEST)
+        exponent = o.clamp(low, exponent, dtype.type(_FARTHEST))
+    return o.convert_element_type(exponent, _INT32)
 
 
 def ldexp(x1: Any, x2: Any, /) -> Any:
@@ -82,7 +94,7 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     x1, = promote_inexact("ldexp", x1)
     if dtypes.is_complex(type_of("ldexp", x1).dtype):
         raise ValueError("ldexp does not accept complex numbers")
-    x, exponent = broadcast_to_one_shape("ldexp", [x1, o.convert_element_type(x2, _INT32)])
+    x, exponent = broadcast_to_one_shape("ldexp", [x1, _moderate(x2)])
     shape = max(type_of("ldexp", v).shape for v in (x, exponent))
     x, exponent = (o.broadcast(v, shape) for v in (x, exponent))
     return o.convert_element_type(_scaled(x, exponent), type_of("ldexp", x).dtype)

@@ -7,8 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._calls import require_callable
 from .._promotion import broadcast_shapes, canonical_axes, canonical_axis
 from ..ir import ops as o
+from ..lax._arguments import entries, mistaken
 from .creation import asarray
 from .shaping import moveaxis, squeeze
 
@@ -26,6 +28,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     >>> xp.apply_along_axis(xp.cumsum, 1, xp.array([[1, 2], [3, 4]])).tolist()
     [[1, 3], [3, 7]]
     """
+    require_callable("apply_along_axis", func1d, "func1d")
     x = asarray(arr)
     n = len(x.aval.shape)
     axis = canonical_axis(axis, n, "apply_along_axis")
@@ -48,6 +51,7 @@ def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: Sequence[int]
     >>> xp.apply_over_axes(xp.sum, xp.ones((2, 3, 4)), (0, 2)).shape
     (1, 3, 1)
     """
+    require_callable("apply_over_axes", func, "func")
     result = asarray(a)
     for axis in canonical_axes(axes, len(result.aval.shape), "apply_over_axes"):
         found = func(result, axis)
@@ -80,7 +84,10 @@ def vectorize(pyfunc: Callable[..., Any], *, excluded: Any = frozenset(), signat
     >>> xp.vectorize(lambda a, b: a + b)(xp.arange(2), 10)
     Array([10, 11], dtype=int32)
     """
-    excluded = frozenset(excluded)
+    require_callable("vectorize", pyfunc, "pyfunc")
+    excluded = frozenset(entries(excluded, "vectorize", "excluded", "a set of positions and names"))
+    if not isinstance(signature, str | None):
+        raise mistaken("vectorize", "signature", "None or a string", signature)
     parsed = None if signature is None else _parse(signature)
 
     @functools.wraps(pyfunc)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import as_index, shape_of
 from ..ir import dtypes
 from ..ir import ops as o
@@ -69,7 +70,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     >>> xp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
-    return _positions(np.tril_indices(as_index(n, "tril_indices", "n"), k, m))
+    return _positions(np.tril_indices(*_triangle("tril_indices", n, k, m)))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
@@ -80,7 +81,16 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Any, Any]:
     >>> xp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
-    return _positions(np.triu_indices(as_index(n, "triu_indices", "n"), k, m))
+    return _positions(np.triu_indices(*_triangle("triu_indices", n, k, m)))
+
+
+def _triangle(name: str, n: Any, k: Any, m: Any) -> tuple[int, int, int]:
+    """The numbers of rows, of the diagonal and of columns."""
+    rows, diagonal, columns = (as_index(x, called(name), what) for x, what in (
+        (n, "n"), (k, "k"), (n if m is None else m, "m")))
+    if rows < 0 or columns < 0:
+        raise ValueError(f"{name}: n and m must not be negative, got {rows} and {columns}")
+    return rows, diagonal, columns
 
 
 def _matrix_shape(name: str, arr: Any) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from .._promotion import (
     dtype_and_weak,
     promote_inexact,
     require_no_out,
+    shape_of,
     strong,
     type_of,
 )
@@ -23,6 +24,7 @@ from ..ir import ops as o
 from ..ir.dtypes import result_type
 from ..ir.ops import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
 from ..ir.staging import current_builder
+from ..lax._arguments import entries, operand
 from ..lax.gathering import mode_of
 from ..lax.slicing import of_one_dtype
 from ..lower import Array, from_numpy_owned
@@ -396,9 +398,13 @@ class IndexUpdateRef:
         return update(self.array, self.index, values, o.ScatterAdd, o.add, **_options(options))
 
     def subtract(self, values: Any, **options: Any) -> Any:
-        """A copy with values subtracted from the elements."""
-        from .ufuncs import negative
-        return self.add(negative(asarray(values)), **options)
+        """A copy with values subtracted from the elements; every one where positions repeat."""
+        values = np.asarray(values) if isinstance(values, (list, tuple)) else values
+        aval = self.array.aval
+        together = result_type((aval.dtype, aval.weak_type), dtype_and_weak("at", values))[0]
+        if dtypes.is_bool(together):
+            raise TypeError("at: bools are not subtracted; use set, min or max, or give values of another dtype")
+        return self.add(o.neg(cast(values, together)), **options)
 
     def multiply(self, values: Any, **options: Any) -> Any:
         """A copy with the elements multiplied by values; by every one where positions repeat."""
@@ -422,13 +428,44 @@ class IndexUpdateRef:
         return update(self.array, self.index, values, o.ScatterMax, o.max_, **_options(options))
 
     def power(self, values: Any, **options: Any) -> Any:
-        """A copy with the elements raised to powers."""
+        """A copy with the elements raised to powers; to every one, in turn, where positions repeat."""
         from .arithmetic import power
-        return self.apply(lambda old: power(old, values), **options)
+        if not _may_repeat(self.array, self.index, options):
+            return self.apply(lambda old: power(old, values), **options)
+        values = np.asarray(values) if isinstance(values, (list, tuple)) else values
+        aval = self.array.aval
+        given = dtype_and_weak("at", values)
+        dtype = result_type((aval.dtype, aval.weak_type), given)[0] if given[1] else given[0]
+        dtype = dtypes.python_scalar_dtype(int) if dtypes.is_bool(dtype) else dtype
+        exponents = IndexUpdateRef(o.broadcast(np.ones((), dtype)[()], aval.shape), self.index)
+        return _as_type_of(self.array, power(self.array, exponents.multiply(values, **options)))
 
     def apply(self, func: Callable[[Any], Any], **options: Any) -> Any:
-        """A copy with a function applied to the elements; once where positions repeat."""
+        """A copy with a function applied to the elements: once, even where positions repeat.
+
+        The function is called with an array of all the elements at the index.
+        """
+        if not self.array.aval.size and parse_index(self.index, self.array.aval.shape).array_shape:
+            return self.array
         return self.set(func(self.get(**{k: v for k, v in options.items() if k != "out_sharding"})), **options)
+
+
+def _may_repeat(x: Any, idx: Any, options: dict[str, Any]) -> bool:
+    """Whether an index may name an element more than once."""
+    if options.get("unique_indices"):
+        return False
+    shape = x.aval.shape
+    parsed = parse_index(idx, shape)
+    dims = [(d, p) for d, p in enumerate(parsed.dims) if isinstance(p, Positions)]
+    if builtins.all(n <= 1 for n in parsed.array_shape):
+        return False
+    if parsed.lead or not builtins.all(p.static for _, p in dims):
+        return True
+    wrap = options.get("wrap_negative_indices", True)
+    columns = [np.broadcast_to(wrapped(p, shape[d], d, wrap), parsed.array_shape).ravel() for d, p in dims]
+    clipped = mode_of(options.get("mode"), "at") is GatherScatterMode.CLIP
+    places = [np.clip(c, 0, shape[d] - 1) if clipped else c for c, (d, _) in zip(columns, dims)]
+    return len(np.unique(np.stack(places), axis=1).T) < len(places[0])
 
 
 def _options(options: dict[str, Any]) -> dict[str, Any]:
@@ -448,10 +485,10 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
 
     Args:
         a: an array, flattened where axis is None.
-        indices: an integer array; negative ones count from the end.
+        indices: an integer array; negative ones count from the end, unless mode is 'clip'.
         axis: an axis or None.
-        mode: what happens out of bounds: 'fill' (the default) gives fill_value, 'clip' the nearest element, 'wrap' goes
-            round.
+        mode: what happens out of bounds: 'fill' (the default) gives fill_value, 'clip' the nearest element (the first
+            one for a negative index), 'wrap' goes round.
         fill_value: by default NaN, or the least integer (greatest, where unsigned).
 
     >>> import glax.numpy as xp
@@ -467,23 +504,30 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
     axis = canonical_axis(axis, len(a.aval.shape), "take")
     if mode == "raise":
         raise NotImplementedError("take: mode 'raise' is not supported: contents of arrays raise no errors")
+    if 0 not in shape_of(indices):
+        _require_elements(a.aval.shape, axis)
+    from_the_end = mode_of(None if mode == "wrap" else mode, "take") is not GatherScatterMode.CLIP
     if mode == "wrap":
         from .arithmetic import remainder
         indices = remainder(strong(indices, dtypes.python_scalar_dtype(int)), a.aval.shape[axis])
         mode = "promise_in_bounds"
     index = (slice(None),) * axis + (indices,)
-    return get(a, index, mode="fill" if mode is None else mode, fill_value=fill_value, unique_indices=unique_indices,
-               indices_are_sorted=indices_are_sorted)
+    if fill_value is not None:
+        operand(fill_value, "take", "fill_value")
+    return get(a, index, mode="fill" if mode is None else mode, fill_value=fill_value,
+               unique_indices=bool(unique_indices), indices_are_sorted=bool(indices_are_sorted),
+               wrap_negative_indices=from_the_end)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: str | None = None,
-                    fill_value: Any = None) -> Any:
+                    fill_value: Any = None, *, wrap_negative_indices: bool | None = None) -> Any:
     """Elements at indices along an axis, the other dimensions running along together.
 
     Args:
         arr: an array, flattened where axis is None.
         indices: an integer array of as many dimensions; sizes other than axis's broadcast with arr's.
-        mode, fill_value: as in ``take``.
+        mode, fill_value: what happens out of bounds, as in ``take``, 'wrap' aside.
+        wrap_negative_indices: whether negative indices count from the end: yes by default, with 'clip' too.
 
     >>> import glax.numpy as xp
     >>> xp.take_along_axis(xp.array([[3, 1, 2]]), xp.array([[1, 2, 0]]), axis=1)
@@ -493,6 +537,8 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: str | N
     aval = type_of("take_along_axis", indices, 1)
     if not dtypes.is_integer(aval.dtype):
         raise TypeError(f"take_along_axis: indices must be integers, got {aval.short()}")
+    if fill_value is not None:
+        operand(fill_value, "take_along_axis", "fill_value")
     arr, indices = asarray(arr), asarray(indices)
     if axis is None:
         arr, axis = o.reshape(arr, (arr.aval.size,)), 0
@@ -505,7 +551,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1, mode: str | N
     full = (*rest[:axis], i_shape[axis], *rest[axis:])
     arr = o.broadcast(arr, (*rest[:axis], shape[axis], *rest[axis:]))
     indices = o.broadcast(indices, full)
-    at = wrapped(Positions(indices, full, type(indices) is not Tracer), shape[axis], axis)
+    if not shape[axis]:
+        return o.broadcast(np.zeros((), arr.aval.dtype)[()], full)
+    at = wrapped(Positions(indices, full, type(indices) is not Tracer), shape[axis], axis, wrap_negative_indices in (
+        None, True))
     chosen = mode_of("fill" if mode is None else mode, "take_along_axis")
     if chosen is GatherScatterMode.FILL_OR_DROP and fill_value is None and _all_in_bounds({axis: at}, arr.aval.shape):
         chosen = _IN_BOUNDS
@@ -565,104 +614,13 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
     if n == 0:
         return a
     flat, ind = o.reshape(a, (a.aval.size,)), o.reshape(ind, (n,))
-    from .shaping import resize
+    from .repeating import resize
     values = resize(v, (n,))
     if mode == "wrap":
         from .arithmetic import remainder
         ind = remainder(strong(ind, dtypes.python_scalar_dtype(int)), flat.aval.shape[0])
     changed = flat.at[ind].set(values, mode="clip", wrap_negative_indices=mode != "clip")
     return o.reshape(changed, a.aval.shape)
-
-
-def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The elements of a diagonal in the plane of two axes, along a new last axis. offset is 0 for the main diagonal,
-    positive above it and negative below.
-
-    >>> import glax.numpy as xp
-    >>> xp.diagonal(xp.array([[1, 2], [3, 4]]), offset=1)
-    Array([2], dtype=int32)
-    """
-    from .shaping import moveaxis
-    a = asarray(a)
-    shape = a.aval.shape
-    i, j = (canonical_axis(axis, len(shape), "diagonal", name) for axis, name in ((axis1, "axis1"), (axis2, "axis2")))
-    if i == j:
-        raise ValueError("diagonal: axis1 and axis2 must differ")
-    a = moveaxis(a, (i, j), (-2, -1))
-    rows, columns = a.aval.shape[-2:]
-    size = builtins.max(0, builtins.min(rows, columns - offset) if offset >= 0 else builtins.min(rows + offset,
-                                                                                                 columns))
-    steps = np.arange(size, dtype=np.int32)
-    return get(a, (Ellipsis, steps - builtins.min(offset, 0), steps + builtins.max(offset, 0)))
-
-
-def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None, out: None = None) -> Any:
-    """The sum of a diagonal in the plane of two axes. offset is as in ``diagonal``; narrow integers are added up in
-    32-bit ones.
-
-    >>> import glax.numpy as xp
-    >>> xp.trace(xp.array([[1, 2], [3, 4]]))
-    Array(5, dtype=int32)
-    """
-    from .reductions import sum
-    return sum(diagonal(a, offset, axis1, axis2), -1, dtype)
-
-
-def diag(v: Any, k: int = 0) -> Any:
-    """A vector as a diagonal of a matrix that is zero elsewhere; or the diagonal of a matrix. k is 0 for the main
-    diagonal, positive above it and negative below.
-
-    >>> import glax.numpy as xp
-    >>> xp.diag(xp.array([1, 2]), k=1).tolist(), xp.diag(xp.array([[1, 2], [3, 4]]))
-    ([[0, 1, 0], [0, 0, 2], [0, 0, 0]], Array([1, 4], dtype=int32))
-    """
-    from .creation import zeros
-    v = asarray(v)
-    shape = v.aval.shape
-    if len(shape) == 2:
-        return diagonal(v, k)
-    if len(shape) != 1:
-        raise ValueError(f"diag: a vector or a matrix is needed, got shape {shape}")
-    n = shape[0] + builtins.abs(k)
-    steps = np.arange(shape[0], dtype=np.int32)
-    return update(zeros((n, n), v.aval.dtype), (steps - builtins.min(k, 0), steps + builtins.max(k, 0)), v, o.Scatter,
-                  None, unique_indices=True)
-
-
-def diagflat(v: Any, k: int = 0) -> Any:
-    """The flattened elements as a diagonal of a matrix. k is 0 for the main diagonal, positive above it and negative
-    below.
-
-    >>> import glax.numpy as xp
-    >>> xp.diagflat(xp.array([1, 2])).tolist()
-    [[1, 0], [0, 2]]
-    """
-    from .shaping import ravel
-    return diag(ravel(v), k)
-
-
-def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True) -> Any:
-    """A copy of a with its main diagonal replaced (inplace must be False). ValueError for inplace, NotImplementedError
-    for wrap.
-
-    >>> import glax.numpy as xp
-    >>> xp.fill_diagonal(xp.ones((2, 2)), 5, inplace=False).tolist()
-    [[5.0, 1.0], [1.0, 5.0]]
-    """
-    if inplace:
-        raise ValueError("fill_diagonal: arrays are immutable, so inplace must be False; the changed copy is returned")
-    if wrap:
-        raise NotImplementedError("fill_diagonal: wrap=True is not supported")
-    a = asarray(a)
-    shape = a.aval.shape
-    if len(shape) < 2 or (len(shape) > 2 and len(set(shape)) > 1):
-        raise ValueError(f"fill_diagonal: a matrix, or an array of equal sizes, is needed, got shape {shape}")
-    steps = np.arange(builtins.min(shape), dtype=np.int32)
-    values = asarray(val)
-    if values.aval.shape:
-        from .shaping import resize
-        values = resize(values, (len(steps),))
-    return a.at[(steps,) * len(shape)].set(values)
 
 
 def choose(a: Any, choices: Any, out: None = None, mode: str = "clip") -> Any:
@@ -678,8 +636,10 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "clip") -> Any:
     from .shaping import broadcast_arrays, stack
     if mode not in ("clip", "wrap"):
         raise NotImplementedError(f"choose: mode must be 'clip' or 'wrap', got {mode!r}")
+    a, choices = asarray(a), entries(choices, "choose", "choices", "a sequence of arrays")
+    if not dtypes.is_integer(a.aval.dtype) and not dtypes.is_bool(a.aval.dtype):
+        raise TypeError(f"choose: a must hold integers, got {a.aval.short()}")
     index, *arrays = broadcast_arrays(a, *choices)
     n = len(arrays)
     index = clip(index, 0, n - 1) if mode == "clip" else remainder(index, n)
     return take_along_axis(stack(arrays), o.expand_dims(index, (0,)), 0)[0]
-

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._promotion import as_index, broadcast_shapes, canonical_axes, promote, require_no_out, shape_of, strong, type_of
-from ..ir import IncompatibleShapesError, dtypes
+from ..ir import IncompatibleShapesError
 from ..ir import ops as o
+from ..lax._names import dtype_of
 from ..lax.products import dot_general, precision_name
 from .creation import asarray
 
@@ -85,7 +86,9 @@ def dot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = 
     a_shape, b_shape = shape_of(a), shape_of(b)
     if not a_shape or not b_shape:
         result = o.mul(a, b)
-        return result if preferred_element_type is None else strong(result, dtypes.canonicalize(preferred_element_type))
+        if preferred_element_type is None:
+            return result
+        return strong(result, dtype_of(preferred_element_type, "dot", "preferred_element_type"))
     contract = (len(a_shape) - 1,), (max(0, len(b_shape) - 2),)
     if a_shape[-1] != b_shape[contract[1][0]]:
         raise IncompatibleShapesError(f"dot: inner sizes must be equal, got shapes {a_shape} and {b_shape}")

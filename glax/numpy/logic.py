@@ -130,8 +130,10 @@ def isreal(x: Any) -> Any:
     >>> xp.isreal(xp.array([1 + 0j, 1j]))
     Array([ True, False], dtype=bool)
     """
-    return o.eq(o.imag(x), np.zeros((), dtypes.real_part_dtype(x.dtype))[()]) if iscomplexobj(x) else _constant_bool(
-        x, True)
+    aval = type_of("isreal", x)
+    if not dtypes.is_complex(aval.dtype):
+        return _constant_bool(x, True)
+    return o.eq(o.imag(x), dtypes.real_part_dtype(aval.dtype).type(0))
 
 
 def iscomplex(x: Any) -> Any:
@@ -142,6 +144,7 @@ def iscomplex(x: Any) -> Any:
     >>> xp.iscomplex(xp.array([1 + 0j, 1j]))
     Array([False,  True], dtype=bool)
     """
+    type_of("iscomplex", x)
     return o.not_(isreal(x))
 
 

@@ -134,4 +134,5 @@ def nanstd(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: 
     >>> xp.nanstd(xp.array([1.0, xp.nan, 3.0]))
     Array(1., dtype=float32)
     """
+    reductions.require_inexact("nanstd", dtype)
     return o.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction))

@@ -11,9 +11,11 @@ import numpy as np
 from .._promotion import as_index, canonical_axis, concrete, scalar_literal, strong, type_of
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import mistaken
 from .creation import asarray, linspace
 from .indexing import take
 from .reductions import max, mean, min
+from .selection import where
 from .shaping import broadcast_to, concatenate, ravel
 
 _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
@@ -21,15 +23,14 @@ _BY_INDEX = ("edge", "reflect", "symmetric", "wrap")
 
 def _widths(pad_width: Any, ndim: int, name: str = "pad_width") -> list[tuple[int, int]]:
     if isinstance(pad_width, dict):
-        given = {canonical_axis(d, ndim, "pad"): w for d, w in pad_width.items()}
-        pad_width = [given.get(d, 0) if isinstance(given.get(d, 0), (tuple, list)) else (given[d],) * 2
-                     for d in range(ndim)]
-        pad_width = [(0, 0) if w == 0 else w for w in pad_width]
+        given = {canonical_axis(d, ndim, "pad", f"an axis of {name}"): w for d, w in pad_width.items()}
+        both = [given.get(d, 0) for d in range(ndim)]  # axes that are left out are not padded
+        pad_width = [w if isinstance(w, (tuple, list)) else (w, w) for w in both]
     try:
         pairs = np.broadcast_to(concrete(pad_width, "pad", name), (ndim, 2))
     except ValueError:
         raise ValueError(f"pad: {name} must be a number, a pair, or a pair for each of {ndim} dimensions, got "
-                         f"{pad_width!r}") from None
+                         f"{pad_width!r:.200}") from None
     return [(as_index(a, "pad", name), as_index(b, "pad", name)) for a, b in pairs]
 
 
@@ -39,8 +40,9 @@ def pad(array: Any, pad_width: Any, mode: str | Callable[..., Any] = "constant",
     Args:
         array: an array.
         pad_width: how many: a number, a pair (before, after), a pair for each axis, or a dict of them by axis.
-        mode: 'constant' (with constant_values), 'edge', 'reflect', 'symmetric', 'wrap', 'linear_ramp' (with
-            end_values), 'maximum', 'minimum', 'mean' (with stat_length), 'empty', or a function as for NumPy.
+        mode: 'constant' (with constant_values), 'edge', 'reflect' and 'symmetric' (with reflect_type, 'even' or 'odd'),
+            'wrap', 'linear_ramp' (with end_values), 'maximum', 'minimum', 'mean' (with stat_length), 'empty', or a
+            function as for NumPy.
 
     >>> import glax.numpy as xp
     >>> xp.pad(xp.arange(2), 1, mode="edge")
@@ -56,19 +58,25 @@ def pad(array: Any, pad_width: Any, mode: str | Callable[..., Any] = "constant",
                "reflect": {"reflect_type"}, "symmetric": {"reflect_type"}}
     if callable(mode):
         return _pad_by_function(x, widths, mode, kwargs)
+    if not isinstance(mode, str):
+        raise mistaken("pad", "mode", "a string or a function", mode)
     unknown = set(kwargs) - allowed.get(mode, set())
     if unknown:
         raise ValueError(f"pad: mode {mode!r} does not take {', '.join(sorted(unknown))}")
     if mode in ("constant", "empty"):
         return _pad_constant(x, widths, kwargs.get("constant_values", 0))
     if mode in _BY_INDEX:
-        if kwargs.get("reflect_type", "even") != "even":
-            raise NotImplementedError("pad: reflect_type must be 'even'")
+        reflect_type = kwargs.get("reflect_type", "even")
+        if reflect_type not in ("even", "odd"):
+            raise ValueError(f"pad: reflect_type must be 'even' or 'odd', got {reflect_type!r}")
         for d, pair in enumerate(widths):
             if pair != (0, 0):
                 n = x.aval.shape[d]
                 if n == 0:
                     raise ValueError(f"pad: axis {d} of size 0 has nothing to pad with by mode {mode!r}")
+                if reflect_type == "odd":
+                    x = _pad_by_odd_reflection(x, d, pair, mode)
+                    continue
                 x = take(x, np.pad(np.arange(n, dtype=np.int32), pair, mode=mode), axis=d, mode="promise_in_bounds")
         return x
     if mode == "linear_ramp":
@@ -113,6 +121,28 @@ def _pad_ramp(x: Any, widths: Sequence[tuple[int, int]], ends: Sequence[tuple[An
             parts.append(o.rev(ramp(high, last, after), (d,)))
         x = concatenate(parts, d)
     return x
+
+
+def _pad_by_odd_reflection(x: Any, d: int, pair: tuple[int, int], mode: str) -> Any:
+    """x with what lies beyond an end turned by half a circle about the end: twice the end's value less the element."""
+    n = x.aval.shape[d]
+    period = n - 1 if mode == "reflect" and n > 1 else n
+    first, last = take(x, np.asarray([0]), axis=d), take(x, np.asarray([n - 1]), axis=d)
+
+    def along(values: np.ndarray) -> np.ndarray:
+        return values.reshape([-1 if k == d else 1 for k in range(len(x.aval.shape))])
+
+    def beyond(places: np.ndarray) -> Any:
+        rounds, place = np.divmod(places, 2 * period)
+        turned = place >= n
+        found = take(x, np.where(turned, period + n - 1 - place, place), axis=d, mode="promise_in_bounds")
+        found = where(along(turned), last + last - found, found)
+        if not rounds.any():
+            return found
+        count = asarray(along(2 * rounds).astype(np.int32)).astype(x.aval.dtype)
+        return where(along(rounds != 0), found + count * (last - first), found)
+
+    return concatenate([beyond(np.arange(-pair[0], 0)), x, beyond(np.arange(n, n + pair[1]))], d)
 
 
 def _pad_statistic(x: Any, widths: Sequence[tuple[int, int]], mode: str, stat_length: Any) -> Any:
@@ -230,6 +260,10 @@ def trim_zeros(filt: Any, trim: str = "fb") -> Any:
     Array([1, 0, 2, 0], dtype=int32)
     """
     x = asarray(filt)
+    if not isinstance(trim, str):
+        raise mistaken("trim_zeros", "trim", "'f', 'b' or 'fb'", trim)
+    if len(x.aval.shape) != 1:
+        raise ValueError(f"trim_zeros: filt must be a vector, got shape {x.aval.shape}")
     value = concrete(x, "trim_zeros", "filt")
     there = np.nonzero(value)[0]
     if not there.size:

@@ -10,6 +10,7 @@ import numpy as np
 from .._promotion import as_index, concrete, promote, promote_inexact, strong
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import mistaken
 from .calculus import convolve
 from .creation import arange, array, asarray, zeros
 from .shaping import atleast_1d, concatenate
@@ -102,6 +103,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Any, A
 
 def polyder(p: Any, m: int = 1) -> Any:
     """The derivative of order m of a polynomial. Coefficients go from the highest power down; integers become floats.
+    Of more dimensions, the first one is shortened, and the powers are those of the last.
 
     >>> import glax.numpy as xp
     >>> xp.polyder(xp.array([1, 0, 5]))
@@ -110,11 +112,12 @@ def polyder(p: Any, m: int = 1) -> Any:
     m = as_index(m, "polyder", "m")
     if m < 0:
         raise ValueError(f"polyder: m must not be negative, got {m}")
-    p, = promote_inexact("polyder", _coefficients("polyder", p))
-    for _ in range(m):
-        n = p.aval.size
-        p = p[:-1] * arange(n - 1, 0, -1).astype(p.aval.dtype) if n > 1 else p[:0]
-    return p
+    p, = promote_inexact("polyder", atleast_1d(asarray(p)))
+    n = p.aval.shape[0]
+    if m == 0 or m >= n:
+        return p if m == 0 else p[:0]
+    factors = np.prod([np.arange(n - 1 - i, m - 1 - i, -1.0) for i in range(m)], axis=0)
+    return p[:n - m] * asarray(factors).astype(p.aval.dtype)
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
@@ -185,10 +188,20 @@ def polyfit(x: Any, y: Any, deg: int, rcond: float | None = None, full: bool = F
     >>> xp.polyfit(xp.array([0.0, 1.0, 2.0]), xp.array([1.0, 3.0, 5.0]), 1).round(2)
     Array([2., 1.], dtype=float32)
     """
-    values = [None if v is None else concrete(asarray(v), "polyfit", what) for v, what in ((x, "x"), (y, "y"), (w,
-                                                                                                                "w"))]
+    given = {"x": x, "y": y, "w": w}
+    values = [None if v is None and what == "w" else concrete(asarray(v), "polyfit", what) for what, v in given.items()]
+    for what, value in zip("xy", values):
+        if value.ndim != 1 and (what, value.ndim) != ("y", 2) or not value.size:
+            raise mistaken("polyfit", what, "a vector that is not empty", given[what])
+    if len(values[0]) != len(values[1]):
+        raise mistaken("polyfit", "y", f"of x's size {len(values[0])}", y, ValueError)
+    degree = as_index(deg, "polyfit", "deg")
+    if degree < 0:
+        raise mistaken("polyfit", "deg", "a number from 0 on", deg, ValueError)
+    if not isinstance(rcond, (int, float, np.number, type(None))):
+        raise mistaken("polyfit", "rcond", "None or a number", rcond)
     dtype = dtypes.canonicalize(dtypes.to_inexact(values[1].dtype))
-    result = np.polyfit(*(v.astype(np.float64) for v in values[:2]), as_index(deg, "polyfit", "deg"), rcond, full,
+    result = np.polyfit(*(v.astype(np.float64) for v in values[:2]), degree, rcond, full,
                         values[2], cov)
     parts = result if isinstance(result, tuple) else (result,)
     found = tuple(asarray(np.asarray(p).astype(dtype)) if isinstance(p, np.ndarray) else p for p in parts)

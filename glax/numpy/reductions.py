@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import (
     broadcast_shapes,
     canonical_axes,
@@ -26,6 +27,8 @@ from ..ir import Tracer, bind, dtypes
 from ..ir import ops as o
 from ..ir.limits import greatest, least
 from ..ir.operation import Operation
+from ..lax._arguments import mistaken, operand
+from ..lax._names import dtype_of
 from ..lower import Array
 from .creation import asarray
 from .selection import as_bool, choose_between
@@ -72,6 +75,10 @@ def reduced(kind: type[Operation], a: Any, axes: tuple[int, ...], keepdims: bool
     return o.expand_dims(result, axes) if keepdims and axes else result
 
 
+# Bools are added and multiplied by or and and.
+_OF_BOOLS = {o.ReduceSum: (o.ReduceOr, o.or_), o.ReduceProd: (o.ReduceAnd, o.and_)}
+
+
 def _accumulation(name: str, kind: type[Operation], identity: int, combine: Callable[..., Any], what: str) -> Any:
     """sum or prod."""
     def function(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, promote_integers=True):
@@ -82,16 +89,19 @@ def _accumulation(name: str, kind: type[Operation], identity: int, combine: Call
         require_no_out(name, out)
         aval = type_of(name, a)
         if dtype is not None:
-            result_dtype = dtypes.canonicalize(dtype)
+            result_dtype = dtype_of(dtype, name)
         else:
             result_dtype = sum_dtype(aval.dtype) if promote_integers or dtypes.is_bool(aval.dtype) else aval.dtype
         computed = _FLOAT32 if result_dtype in _HALF_FLOATS else result_dtype
-        a = strong(a, computed)
+        of_bools = dtypes.is_bool(computed)
+        reduction, combined = _OF_BOOLS[kind] if of_bools else (kind, combine)
+        a = as_bool(name, a) if of_bools else strong(a, computed)
         if where is not None:
             a = _masked(name, a, where, scalar_literal(identity, computed))
-        result = reduced(kind, a, canonical_axes(axis, len(shape_of(a)), name), keepdims)
+        result = reduced(reduction, a, canonical_axes(axis, len(shape_of(a)), name), keepdims)
         if initial is not None:
-            result = combine(result, strong(initial, computed))
+            operand(initial, name, "initial")
+            result = combined(result, as_bool(name, initial) if of_bools else strong(initial, computed))
         return strong(asarray(result), result_dtype)
 
     return named(function, name, __name__, f"""The {what} of the elements over axes.
@@ -125,7 +135,7 @@ def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what
         dtype = type_of(name, a).dtype
         if where is not None:
             if initial is None:
-                raise ValueError(f"{name} has no value for no elements, so with where= an initial= is needed")
+                raise ValueError(f"{called(name)} has no value for no elements, so with where= an initial= is needed")
             a = _masked(name, a, where, scalar_literal((least if largest else greatest)(dtype), dtype))
         shape = shape_of(a)
         axes = canonical_axes(axis, len(shape), name)
@@ -133,6 +143,7 @@ def _extreme(name: str, kind: type[Operation], combine: Callable[..., Any], what
             raise ValueError(f"{name} of no elements is undefined: axes {axes} of shape {shape}; give initial=")
         result = reduced(kind, a, axes, keepdims)
         if initial is not None:
+            operand(initial, name, "initial")
             result = combine(result, strong(initial, dtype))
         return strong(asarray(result))
 
@@ -232,7 +243,7 @@ def mean(a: Any, axis: Any = None, dtype: Any = None, out: None = None, keepdims
     """
     require_no_out("mean", out)
     given = type_of("mean", a)
-    result_dtype = dtypes.canonicalize(dtypes.to_inexact(given.dtype) if dtype is None else dtype)
+    result_dtype = dtypes.canonicalize(dtypes.to_inexact(given.dtype)) if dtype is None else dtype_of(dtype, "mean")
     computed = _FLOAT32 if result_dtype in _HALF_FLOATS else (
         result_dtype if dtypes.is_inexact(result_dtype) else dtypes.python_scalar_dtype(float))
     a = strong(a, computed)
@@ -259,14 +270,15 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int
     Args:
         a: an array.
         axis: None for all axes, or one or several.
-        dtype: the dtype to compute in.
+        dtype: the dtype to compute in, and of the result; where it is an integer dtype, that is a float without a
+            fraction.
         ddof, correction: what is subtracted from the number of elements that the sum of squares is divided by.
         keepdims: whether the axes stay, with size 1.
         where: a mask, broadcast with a, of the elements that take part.
         mean: the mean, where it is known, with the axes kept.
 
     Returns:
-        A real array, NaN where there are no more elements than ddof.
+        An array, real unless dtype is complex, and NaN where there are no more elements than ddof.
 
     >>> import glax.numpy as xp
     >>> xp.var(xp.arange(5))
@@ -277,31 +289,45 @@ def var(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int
         if ddof:
             raise ValueError("var: give ddof or correction, not both")
         ddof = correction
+    if not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise mistaken("var", "ddof" if correction is None else "correction", "a number", ddof)
+    if mean is not None:
+        operand(mean, "var", "mean")
     given = type_of("var", a)
-    wanted = dtypes.canonicalize(dtypes.to_inexact(given.dtype) if dtype is None else dtype)
+    wanted = dtypes.canonicalize(dtypes.to_inexact(given.dtype)) if dtype is None else dtype_of(dtype, "var")
     if dtypes.is_complex(given.dtype) and not dtypes.is_complex(wanted):
         raise ValueError(f"var: a of dtype {given.dtype.name} needs a complex dtype, got {wanted.name}")
+    if dtypes.is_bool(wanted):
+        raise ValueError("var: dtype must be one of numbers, got bool")
     computed = _FLOAT32 if wanted in _HALF_FLOATS else wanted
     a = strong(a, computed)
     axes = canonical_axes(axis, len(shape_of(a)), "var")
-    center = _mean_of(a, axes, where) if mean is None else strong(mean, computed)
+    center = strong(_mean_of(a, axes, where) if mean is None else mean, computed)
     squares = _squared_size(o.sub(a, o.broadcast(center, shape_of(a))))
-    real = dtypes.real_part_dtype(computed)
+    floating = dtypes.canonicalize(dtypes.to_inexact(computed))
+    real = dtypes.real_part_dtype(floating)
+    squares = strong(squares, real)
     if where is not None:
         squares = _masked("var", squares, where, scalar_literal(0, real))
     count = count_of(a, axes, where, real, keepdims)
     total = reduced(o.ReduceSum, squares, axes, keepdims)
-    result_dtype = dtypes.real_part_dtype(wanted)
+    result_dtype = dtypes.real_part_dtype(wanted) if dtype is None else wanted
+    result_dtype = result_dtype if dtypes.is_inexact(result_dtype) else real
     if type(count) is int:
         divisor = count - ddof
         if divisor <= 0:
             return o.broadcast(scalar_literal(np.nan, result_dtype), shape_of(total)) if shape_of(total) else asarray(
                 np.asarray(np.nan, result_dtype))
-        return strong(o.div(total, scalar_literal(divisor, real)), result_dtype)
+        return _as_wanted(o.div(total, scalar_literal(divisor, real)), wanted, result_dtype)
     divisor = o.sub(count, scalar_literal(ddof, real))
     enough = o.gt(divisor, scalar_literal(0, real))
-    quotient = o.div(total, choose_between("var", enough, divisor, scalar_literal(1, real)))
+    quotient = _as_wanted(o.div(total, choose_between("var", enough, divisor, scalar_literal(1, real))), wanted, real)
     return strong(choose_between("var", enough, quotient, scalar_literal(np.nan, real)), result_dtype)
+
+
+def _as_wanted(x: Any, wanted: np.dtype, result: np.dtype) -> Any:
+    """x in a dtype, rounded towards zero where what is wanted is integers."""
+    return strong(strong(x, wanted) if dtypes.is_integer(wanted) else x, result)
 
 
 def _mean_of(a: Any, axes: tuple[int, ...], where: Any) -> Any:
@@ -320,7 +346,14 @@ def std(a: Any, axis: Any = None, dtype: Any = None, out: None = None, ddof: int
     >>> xp.std(xp.array([1.0, 3.0]))
     Array(1., dtype=float32)
     """
+    require_inexact("std", dtype)
     return o.sqrt(var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction))
+
+
+def require_inexact(name: str, dtype: Any) -> None:
+    """ValueError where a dtype is given that is neither floating nor complex."""
+    if dtype is not None and not dtypes.is_inexact(dtype_of(dtype, name)):
+        raise ValueError(f"{name}: dtype must be floating or complex, got {dtypes.canonicalize(dtype).name}")
 
 
 def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
@@ -402,6 +435,9 @@ def _cumulative(name: str, bind_op: Callable[..., Any], what: str) -> Any:
         if axis is None:
             a, axis = o.reshape(a, (a.aval.size,)), 0
         axis = canonical_axis(axis, len(a.aval.shape), name)
+        if dtype is not None and dtypes.is_bool(dtype_of(dtype, name)):
+            counts = bind_op(o.convert_element_type(as_bool(name, a), dtypes.python_scalar_dtype(int)), axis)
+            return as_bool(name, counts)
         if dtype is not None:
             a = strong(a, dtypes.canonicalize(dtype))
         elif dtypes.is_bool(a.aval.dtype):

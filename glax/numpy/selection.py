@@ -10,6 +10,8 @@ import numpy as np
 from .._promotion import broadcast_shapes, cast, of_parts, promote, shape_of, type_of
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import entries, operand
+from .key_arrays import all_keys, on_words
 
 BOOL = np.dtype(bool)
 
@@ -45,7 +47,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
 
     Args:
         condition: an array or a number; anything nonzero counts as true.
-        x, y: arrays or numbers, which are promoted and broadcast with condition.
+        x, y: arrays or numbers, which are promoted and broadcast with condition; or random keys, both of them.
         size, fill_value: for the form with condition alone, as for ``nonzero``.
 
     >>> import glax.numpy as xp
@@ -59,7 +61,13 @@ def where(condition: Any, x: Any = None, y: Any = None, /, *, size: int | None =
         raise TypeError("where: give both x and y, or neither")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value go with condition alone, and x and y were given")
-    return choose_between("where", as_bool("where", condition), *promote("where", x, y))
+    try:
+        x, y = promote("where", x, y)
+    except TypeError:
+        if not all_keys((x, y)):
+            raise
+        return on_words(lambda x, y: where(condition, x, y), x, y)
+    return choose_between("where", as_bool("where", condition), x, y)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
@@ -70,6 +78,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> xp.select([xp.arange(4) > 2, xp.arange(4) > 0], [xp.arange(4), -xp.arange(4)], default=9)
     Array([ 9, -1, -2,  3], dtype=int32)
     """
+    condlist = entries(condlist, "select", "condlist", "a sequence of arrays")
+    choicelist = entries(choicelist, "select", "choicelist", "a sequence of arrays")
     if len(condlist) != len(choicelist):
         raise ValueError(f"select: condlist and choicelist must be of equal length, got {len(condlist)} and "
                          f"{len(choicelist)}")
@@ -122,9 +132,11 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([ 0., 20.], dtype=float32)
     """
     x = as_array(x)
-    conditions = list(condlist) if isinstance(condlist, (list, tuple)) or len(shape_of(condlist)) > len(x.shape) else [
-        condlist]
-    functions: list[Callable[..., Any] | Any] = list(funclist)
+    several = isinstance(condlist, (list, tuple)) or len(shape_of(operand(condlist, "piecewise", "condlist"))) > len(
+        x.shape)
+    conditions = list(condlist) if several else [condlist]
+    functions: list[Callable[..., Any] | Any] = list(entries(funclist, "piecewise", "funclist",
+                                                             "a sequence of functions and numbers"))
     if len(functions) == len(conditions):
         functions.append(0)
     if len(functions) != len(conditions) + 1:
@@ -133,7 +145,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     aval = type_of("piecewise", x)
 
     def value(f: Any) -> Any:
-        return cast(o.convert_element_type(f(x, *args, **kw) if callable(f) else f, aval.dtype), aval.dtype)
+        found = operand(f(x, *args, **kw) if callable(f) else f, "piecewise", "funclist")
+        return cast(o.convert_element_type(found, aval.dtype), aval.dtype)
 
     result = o.broadcast(value(functions[-1]), aval.shape)
     for condition, f in zip(conditions, functions):
@@ -150,6 +163,9 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
     """
     from .logic import isnan
     aval = type_of("nan_to_num", x)
+    for given, argument in ((nan, "nan"), (posinf, "posinf"), (neginf, "neginf")):
+        if given is not None or argument == "nan":
+            operand(given, "nan_to_num", argument)
     if dtypes.is_complex(aval.dtype):
         return of_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), x)
     if not aval.is_inexact:

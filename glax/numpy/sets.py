@@ -170,7 +170,7 @@ def isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: 
     else:
         ordered = o.sort([y], 0, True, 1)[0]
         found = o.eq(take(ordered, searchsorted(ordered, x), mode="clip"), x)
-    return o.not_(found) if invert else found
+    return o.not_(found) if invert else asarray(found)
 
 
 def _flat(name: str, *xs: Any) -> list[Any]:

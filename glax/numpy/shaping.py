@@ -1,4 +1,4 @@
-"""Shapes: reshaping, moving axes, joining, splitting, repeating."""
+"""Shapes: reshaping, moving axes, joining, splitting, turning."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import (
     as_index,
     as_shape,
@@ -24,10 +25,13 @@ from .._promotion import (
 from ..ir import dtypes
 from ..ir import ops as o
 from ..lax import shape as lax_shape
+from ..lax._arguments import entries, operand, pair
+from ..lax._names import dtype_of
 from .creation import array, asarray
+from .key_arrays import all_keys, on_words
 
 
-def _shaped(name: str, a: Any) -> tuple[Any, tuple[int, ...]]:
+def shaped(name: str, a: Any) -> tuple[Any, tuple[int, ...]]:
     """An argument as an array, and its shape."""
     type_of(name, a)
     a = asarray(a)
@@ -41,7 +45,12 @@ def shape(a: Any) -> tuple[int, ...]:
     >>> xp.shape([[1, 2, 3]])
     (1, 3)
     """
-    return np.shape(a) if isinstance(a, (list, tuple)) else type_of("shape", a).shape
+    if isinstance(a, (list, tuple)):
+        return np.shape(a)
+    try:
+        return type_of("shape", a).shape
+    except TypeError:
+        return type_of(called("shape"), a).shape
 
 
 def ndim(a: Any) -> int:
@@ -78,7 +87,7 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: bool | None = 
     Array([[0, 1],
            [2, 3]], dtype=int32)
     """
-    a, old = _shaped("reshape", a)
+    a, old = shaped("reshape", a)
     if shape is None:
         raise TypeError("reshape: a shape is needed")
     sizes = lax_shape.resolve_sizes("reshape", old, shape)
@@ -86,7 +95,7 @@ def reshape(a: Any, shape: Any = None, order: str = "C", *, copy: bool | None = 
         flipped = o.transpose(a, tuple(range(len(old)))[::-1])
         return o.transpose(o.reshape(flipped, sizes[::-1]), tuple(range(len(sizes)))[::-1])
     if order not in ("C", "A"):
-        raise ValueError(f"reshape: order must be 'C' or 'F', got {order!r}")
+        raise ValueError(f"{called('reshape')}: order must be 'C' or 'F', got {order!r}")
     return o.reshape(a, sizes)
 
 
@@ -107,12 +116,12 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Any:
     >>> xp.transpose(xp.zeros((2, 3, 4))).shape, xp.transpose(xp.zeros((2, 3, 4)), (1, 0, 2)).shape
     ((4, 3, 2), (3, 2, 4))
     """
-    a, dims = _shaped("transpose", a)
+    a, dims = shaped("transpose", a)
     if axes is None:
         return o.transpose(a, tuple(range(len(dims)))[::-1])
-    permutation = canonical_axes(tuple(axes), len(dims), "transpose", "axes")
+    permutation = canonical_axes(entries(axes, "transpose", "axes"), len(dims), "transpose", "axes")
     if len(permutation) != len(dims):
-        raise ValueError(f"transpose: axes {tuple(axes)} must name each of the {len(dims)} dimensions once")
+        raise ValueError(f"transpose: axes {permutation} must name each of the {len(dims)} dimensions once")
     return o.transpose(a, permutation)
 
 
@@ -126,7 +135,7 @@ def matrix_transpose(x: Any, /) -> Any:
     >>> xp.matrix_transpose(xp.zeros((5, 2, 3))).shape
     (5, 3, 2)
     """
-    x, dims = _shaped("matrix_transpose", x)
+    x, dims = shaped("matrix_transpose", x)
     if len(dims) < 2:
         raise ValueError(f"matrix_transpose: an array of at least 2 dimensions is needed, got shape {dims}")
     return swapaxes(x, -1, -2)
@@ -139,7 +148,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Any:
     >>> xp.swapaxes(xp.zeros((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
-    a, dims = _shaped("swapaxes", a)
+    a, dims = shaped("swapaxes", a)
     i, j = (canonical_axis(axis, len(dims), "swapaxes") for axis in (axis1, axis2))
     order = list(range(len(dims)))
     order[i], order[j] = j, i
@@ -153,7 +162,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
     >>> xp.moveaxis(xp.zeros((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
-    a, dims = _shaped("moveaxis", a)
+    a, dims = shaped("moveaxis", a)
     sources = canonical_axes(source, len(dims), "moveaxis", "source")
     targets = canonical_axes(destination, len(dims), "moveaxis", "destination")
     if len(sources) != len(targets):
@@ -184,7 +193,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Any:
     >>> xp.expand_dims(xp.arange(2), (0, -1)).shape
     (1, 2, 1)
     """
-    a, dims = _shaped("expand_dims", a)
+    a, dims = shaped("expand_dims", a)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     return o.expand_dims(a, canonical_axes(given, len(dims) + len(given), "expand_dims"))
 
@@ -196,7 +205,7 @@ def squeeze(a: Any, axis: int | Sequence[int] | None = None) -> Any:
     >>> xp.squeeze(xp.zeros((1, 3, 1)), axis=0).shape
     (3, 1)
     """
-    a, dims = _shaped("squeeze", a)
+    a, dims = shaped("squeeze", a)
     axes = [d for d, n in enumerate(dims) if n == 1] if axis is None else sorted(canonical_axes(axis, len(dims),
                                                                                                 "squeeze"))
     if builtins.any(dims[d] != 1 for d in axes):
@@ -222,10 +231,10 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Any:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    x, old = _shaped("broadcast_to", array)
+    x, old = shaped("broadcast_to", array)
     new = as_shape(shape, "broadcast_to")
     if len(old) > len(new) or builtins.any(n not in (1, m) for n, m in zip(old, new[len(new) - len(old):])):
-        raise ValueError(f"broadcast_to: an array of shape {old} does not broadcast to shape {new}")
+        raise ValueError(f"{called('broadcast_to')}: an array of shape {old} does not broadcast to shape {new}")
     return o.broadcast(x, new)
 
 
@@ -236,7 +245,7 @@ def broadcast_arrays(*args: Any) -> list[Any]:
     >>> [x.shape for x in xp.broadcast_arrays(xp.zeros((3, 1)), xp.arange(2))]
     [(3, 2), (3, 2)]
     """
-    arrays = [_shaped("broadcast_arrays", a)[0] for a in args]
+    arrays = [shaped("broadcast_arrays", a)[0] for a in args]
     new = _broadcast_shapes("broadcast_arrays", [a.aval.shape for a in arrays] or [()])
     return [o.broadcast(a, new) for a in arrays]
 
@@ -283,26 +292,32 @@ def _sequence_of_arrays(name: str, arrays: Any) -> list[Any]:
         if not shape(arrays):
             raise ValueError(f"{name}: a sequence of arrays is needed, got a scalar")
         return lax_shape.unstack(arrays)
-    found = list(arrays)
+    found = list(entries(arrays, name, "arrays", "a sequence of arrays"))
     if not found:
-        raise ValueError(f"{name}: at least one array is needed")
+        raise ValueError(f"{called(name)}: at least one array is needed")
     return found
 
 
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Any:
-    """Arrays joined along an axis, or flattened and joined where axis is None; their dtypes are promoted.
+    """Arrays joined along an axis, or flattened and joined where axis is None; their dtypes are promoted. Random keys
+    are joined with keys only.
 
     >>> import glax.numpy as xp
     >>> xp.concatenate([xp.arange(2), xp.ones(1)])
     Array([0., 1., 1.], dtype=float32)
     """
     xs = _sequence_of_arrays("concatenate", arrays)
-    if axis is None:
-        xs, axis = [ravel(x) for x in xs], 0
-    xs = [array(x, dtype) for x in xs] if dtype is not None else promote("concatenate", *xs)
+    try:
+        flat = xs if axis is not None else [ravel(x) for x in xs]
+        promoted = [array(x, dtype) for x in flat] if dtype is not None else promote("concatenate", *flat)
+    except TypeError:
+        if not all_keys(xs):
+            raise
+        return on_words(lambda *words: concatenate(words, axis, dtype), *xs)
+    xs, axis = promoted, 0 if axis is None else axis
     n = len(shape_of(xs[0]))
     if n == 0:
-        raise ValueError("concatenate: scalars cannot be joined; stack makes an array of them")
+        raise ValueError(f"{called('concatenate')}: scalars cannot be joined; stack makes an array of them")
     axis = canonical_axis(axis, n, "concatenate")
     return asarray(xs[0]) if len(xs) == 1 else o.concatenate(xs, axis)
 
@@ -318,7 +333,7 @@ def concat(arrays: Sequence[Any], /, *, axis: int | None = 0) -> Any:
 
 
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Any:
-    """Arrays of one shape joined along a new axis; their dtypes are promoted.
+    """Arrays of one shape joined along a new axis; their dtypes are promoted. Random keys are joined with keys only.
 
     >>> import glax.numpy as xp
     >>> xp.stack([xp.arange(2), xp.arange(2)], axis=1)
@@ -326,10 +341,15 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> An
            [1, 1]], dtype=int32)
     """
     xs = _sequence_of_arrays("stack", arrays)
-    xs = [array(x, dtype) for x in xs] if dtype is not None else promote("stack", *xs)
+    try:
+        xs = [array(x, dtype) for x in xs] if dtype is not None else promote("stack", *xs)
+    except TypeError:
+        if not all_keys(xs):
+            raise
+        return on_words(lambda *words: stack(words, axis, out, dtype), *xs)
     shapes = [shape_of(x) for x in xs]
     if builtins.any(s != shapes[0] for s in shapes):
-        raise ValueError(f"stack: all arrays must have one shape, got {', '.join(map(str, shapes))}")
+        raise ValueError(f"{called('stack')}: all arrays must have one shape, got {', '.join(map(str, shapes))}")
     return lax_shape.stack(xs, canonical_axis(axis, len(shapes[0]) + 1, "stack"))
 
 
@@ -340,7 +360,7 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     >>> xp.unstack(xp.array([[1, 2], [3, 4]]), axis=1)
     (Array([1, 3], dtype=int32), Array([2, 4], dtype=int32))
     """
-    x, dims = _shaped("unstack", x)
+    x, dims = shaped("unstack", x)
     if not dims:
         raise ValueError("unstack: an array of at least one dimension is needed, got a scalar")
     return tuple(lax_shape.unstack(x, axis))
@@ -428,7 +448,7 @@ def block(arrays: Any) -> Any:
 
 
 def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, equal: bool) -> list[Any]:
-    ary, dims = _shaped(name, ary)
+    ary, dims = shaped(name, ary)
     axis = canonical_axis(axis, len(dims), name)
     n = dims[axis]
     if isinstance(indices_or_sections, (tuple, list)) or ndim(indices_or_sections):
@@ -438,7 +458,7 @@ def _split(name: str, ary: Any, indices_or_sections: Any, axis: int, equal: bool
     else:
         k = as_index(indices_or_sections, name, "indices_or_sections")
         if k < 1 or (equal and n % k):
-            raise ValueError(f"{name}: axis {axis} of size {n} does not split into {k} equal parts")
+            raise ValueError(f"{called(name)}: axis {axis} of size {n} does not split into {k} equal parts")
         small, extra = divmod(n, k)
         cuts = [i * small + builtins.min(i, extra) for i in range(1, k)]
     edges = [0, *cuts, n]
@@ -504,59 +524,7 @@ def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
     return split(ary, indices_or_sections, 2)
 
 
-# ---- repeating and turning
-
-
-def tile(A: Any, reps: int | Sequence[int]) -> Any:
-    """An array repeated a number of times along each axis.
-
-    >>> import glax.numpy as xp
-    >>> xp.tile(xp.arange(2), 2)
-    Array([0, 1, 0, 1], dtype=int32)
-    """
-    A, dims = _shaped("tile", A)
-    reps = as_shape(reps, "tile", "reps")
-    reps = (1,) * (len(dims) - len(reps)) + reps
-    return lax_shape.tile(o.reshape(A, (1,) * (len(reps) - len(dims)) + dims), reps)
-
-
-def repeat(a: Any, repeats: Any, axis: int | None = None, *, total_repeat_length: int | None = None,
-           out_sharding: Any = None) -> Any:
-    """Each element repeated along an axis.
-
-    Args:
-        a: an array, flattened where axis is None.
-        repeats: how often: an int, or one for each element.
-        total_repeat_length: the size of the result, needed where repeats is staged; the last element fills the rest.
-
-    >>> import glax.numpy as xp
-    >>> xp.repeat(xp.arange(2), 2)
-    Array([0, 0, 1, 1], dtype=int32)
-    """
-    a, dims = _shaped("repeat", a)
-    if axis is None:
-        a, axis = ravel(a), 0
-        dims = a.aval.shape
-    elif not dims:
-        a, dims = o.reshape(a, (1,)), (1,)
-    axis = canonical_axis(axis, len(dims), "repeat")
-    n = dims[axis]
-    from .indexing import take
-    if total_repeat_length is not None:
-        from .reductions import cumsum
-        from .sorting import searchsorted
-        ends = cumsum(broadcast_to(ravel(asarray(repeats)), (n,)))
-        places = searchsorted(ends, asarray(np.arange(total_repeat_length, dtype=np.int32)), side="right")
-        return take(a, places, axis=axis, mode="clip")
-    counts = concrete(repeats, "repeat", "repeats").reshape(-1)
-    if counts.size == 1:
-        k = as_index(counts[0], "repeat", "repeats")
-        spread = o.broadcast_in_dim(a, (*dims[:axis + 1], k, *dims[axis + 1:]), tuple(
-            d + (d > axis) for d in range(len(dims))))
-        return o.reshape(spread, (*dims[:axis], n * k, *dims[axis + 1:]))
-    if counts.size != n:
-        raise ValueError(f"repeat: repeats must be one number or {n}, got {counts.size}")
-    return take(a, np.repeat(np.arange(n, dtype=np.int32), counts), axis=axis, mode="promise_in_bounds")
+# ---- turning
 
 
 def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
@@ -566,7 +534,7 @@ def flip(m: Any, axis: int | Sequence[int] | None = None) -> Any:
     >>> xp.flip(xp.array([[1, 2], [3, 4]]), axis=1).tolist()
     [[2, 1], [4, 3]]
     """
-    m, dims = _shaped("flip", m)
+    m, dims = shaped("flip", m)
     axes = canonical_axes(axis, len(dims), "flip")
     return o.rev(m, axes) if axes else m
 
@@ -598,8 +566,8 @@ def rot90(m: Any, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Any:
     >>> xp.rot90(xp.array([[1, 2], [3, 4]])).tolist()
     [[2, 4], [1, 3]]
     """
-    m, dims = _shaped("rot90", m)
-    i, j = canonical_axes(tuple(axes), len(dims), "rot90", "axes")
+    m, dims = shaped("rot90", m)
+    i, j = canonical_axes(pair(axes, "rot90", "axes", "a pair of integers"), len(dims), "rot90", "axes")
     k = as_index(k, "rot90", "k") % 4
     if k == 0:
         return m
@@ -615,7 +583,7 @@ def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
     >>> xp.roll(xp.arange(4), 1)
     Array([3, 0, 1, 2], dtype=int32)
     """
-    a, dims = _shaped("roll", a)
+    a, dims = shaped("roll", a)
     if axis is None:
         return o.reshape(roll(ravel(a), shift, 0), dims)
     axes = canonical_axes(axis, len(dims), "roll") if not isinstance(axis, (tuple, list)) else tuple(
@@ -627,7 +595,7 @@ def roll(a: Any, shift: Any, axis: int | Sequence[int] | None = None) -> Any:
     pairs = list(zip(shifts * len(axes) if len(shifts) == 1 else shifts,
                      axes * len(shifts) if len(axes) == 1 else axes))
     for by, d in pairs:
-        a = _roll_one(a, by, d)
+        a = _roll_one(a, operand(by, "roll", "shift"), d)
     return a
 
 
@@ -649,22 +617,6 @@ def _roll_one(a: Any, by: Any, axis: int) -> Any:
     return dynamic_slice_in_dim(o.concatenate([a, a], axis), n - remainder(by, n), n, axis)
 
 
-def resize(a: Any, new_shape: Any) -> Any:
-    """The elements, repeated in order or cut off as needed, in a new shape.
-
-    >>> import glax.numpy as xp
-    >>> xp.resize(xp.array([1, 2, 3]), (2, 2)).tolist()
-    [[1, 2], [3, 1]]
-    """
-    new = as_shape(new_shape, "resize", "new_shape")
-    flat = ravel(a)
-    wanted, have = int(np.prod(new)), flat.aval.shape[0]
-    if have == 0 or wanted == 0:
-        from .creation import zeros
-        return zeros(new, flat.aval.dtype)
-    return o.reshape(lax_slice(tile(flat, -(-wanted // have)), 0, wanted, 0), new)
-
-
 def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> Any:
     """x converted to a dtype; complex to real keeps the real part.
 
@@ -672,6 +624,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     >>> xp.astype(xp.array([1.7]), int)
     Array([1], dtype=int32)
     """
-    x, _ = _shaped("astype", x)
-    new = dtypes.python_scalar_dtype(float) if dtype is None else dtypes.canonicalize(dtype)
+    x, _ = shaped("astype", x)
+    new = dtypes.python_scalar_dtype(float) if dtype is None else dtype_of(dtype, "astype")
     return x if x.aval.dtype == new and not x.aval.weak_type else o.convert_element_type(x, new, False)

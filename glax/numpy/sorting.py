@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import as_index, canonical_axis, concrete, promote, shape_of, strong, type_of
+from .._promotion import as_index, as_shape, canonical_axis, concrete, promote, shape_of, strong, type_of
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import entries, integers, operand
 from .creation import asarray
 from .reductions import as_array_of
 from .selection import as_bool
@@ -51,7 +52,7 @@ def sort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = None
     """
     _no_kind("sort", kind, order)
     a, axis = _sortable("sort", a, axis)
-    result = _sort_operands("sort", [a], axis, stable)[0]
+    result = _sort_operands("sort", [a], axis, bool(stable))[0]
     return o.rev(result, (axis,)) if descending else result
 
 
@@ -73,8 +74,8 @@ def argsort(a: Any, axis: int | None = -1, *, kind: None = None, order: None = N
     shape = a.aval.shape
     index = o.iota(INT(int), shape, axis)
     if not descending:
-        return _sort_operands("argsort", [a, index], axis, stable)[1]
-    backwards = _sort_operands("argsort", [o.rev(a, (axis,)), index], axis, stable)[1]
+        return _sort_operands("argsort", [a, index], axis, bool(stable))[1]
+    backwards = _sort_operands("argsort", [o.rev(a, (axis,)), index], axis, bool(stable))[1]
     return o.sub(np.asarray(shape[axis] - 1, INT(int))[()], o.rev(backwards, (axis,)))
 
 
@@ -86,7 +87,7 @@ def lexsort(keys: Any, axis: int = -1) -> Any:
     >>> xp.lexsort((xp.array([2, 1, 0]), xp.array([7, 7, 5])))
     Array([2, 1, 0], dtype=int32)
     """
-    arrays = [asarray(k) for k in keys]
+    arrays = [asarray(k) for k in entries(keys, "lexsort", "keys", "a sequence of arrays, or an array of rows")]
     if not arrays:
         raise TypeError("lexsort: at least one key is needed")
     shape = arrays[0].aval.shape
@@ -198,7 +199,8 @@ def _sorts_before(x: Any, y: Any) -> Any:
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Any:
     """The index of the bin, between rising or falling edges, of each element. For rising edges, bin i has bins[i - 1]
-    <= x < bins[i]; where right is true, the upper edge belongs to it and not the lower one.
+    <= x < bins[i], and for falling ones bins[i - 1] > x >= bins[i]; where right is true, the upper edge belongs to it
+    and not the lower one.
 
     >>> import glax.numpy as xp
     >>> xp.digitize(xp.array([0.5, 1.0, 9.0]), xp.array([0.0, 1.0, 2.0]))
@@ -213,8 +215,8 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     if n == 0:
         return asarray(np.zeros(shape_of(x), _INT32))
     rising = searchsorted(bins, x, side=side)
-    falling = o.sub(np.int32(n), searchsorted(bins[::-1], x, side="right" if right else "left"))
-    return choose_between("digitize", bins[-1] >= bins[0], rising, falling)
+    falling = o.sub(np.int32(n), searchsorted(bins[::-1], x, side=side))
+    return choose_between("digitize", _sorts_before(bins[-1], bins[0]), falling, rising)
 
 
 # ---- what depends on contents: sizes are given, or values are concrete
@@ -359,11 +361,12 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, *, length: int | N
         value = concrete(x, "bincount", "x (give length= to stage it)")
         needed = int(value.max(initial=0)) + 1 if value.size else 0
         length = builtins.max(as_index(minlength, "bincount", "minlength"), needed)
+    length, = as_shape((length,), "bincount", "length")
     from .creation import zeros
     from .selection import clip
     if weights is None:
         weights = np.asarray(1, INT(int))[()]
-    elif shape_of(weights) != x.aval.shape:
+    elif shape_of(operand(weights, "bincount", "weights")) != x.aval.shape:
         raise ValueError(f"bincount: weights must have the shape of x, {x.aval.shape}, got {shape_of(weights)}")
     if dtypes.is_bool(x.aval.dtype):
         x = strong(x, INT(int))
@@ -410,11 +413,13 @@ def ravel_multi_index(multi_index: Sequence[Any], dims: Sequence[int], mode: str
     """
     from .arithmetic import remainder
     from .selection import clip
+    multi_index = entries(multi_index, "ravel_multi_index", "multi_index", "a sequence of arrays")
+    dims = integers(dims, "ravel_multi_index", "dims")
     if len(multi_index) != len(dims):
         raise ValueError(f"ravel_multi_index: {len(multi_index)} indices for {len(dims)} dimensions")
     if mode not in ("raise", "clip", "wrap"):
         raise ValueError(f"ravel_multi_index: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
-    sizes = [as_index(n, "ravel_multi_index", "dims") for n in dims]
+    sizes = dims
     parts = [asarray(i) for i in multi_index]
     if mode == "raise":
         for part, n in zip(parts, sizes):

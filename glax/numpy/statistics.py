@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._called import called
 from .._promotion import (
     as_index,
     canonical_axes,
@@ -18,6 +19,7 @@ from .._promotion import (
 )
 from ..ir import dtypes
 from ..ir import ops as o
+from ..lax._arguments import entries, mistaken, operand, pair
 from .creation import asarray, linspace, zeros
 from .indexing import take_along_axis
 from .logic import isnan
@@ -197,7 +199,11 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
         other, = promote_inexact("cov", asarray(y))
         other = o.reshape(other, (1, other.aval.size)) if len(other.aval.shape) < 2 else other
         x = concatenate([x, other if rowvar or other.aval.shape[0] == 1 else other.T])
+    if not x.aval.shape[0]:
+        return zeros((0, 0), x.aval.dtype)
     ddof = (0 if bias else 1) if ddof is None else ddof
+    if not isinstance(ddof, (int, np.integer)):
+        raise mistaken("cov", "ddof", "an integer", ddof)
     weights = None
     for given in (fweights, aweights):
         if given is not None:
@@ -208,7 +214,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     center, total = average(x, 1, weights, returned=True)
     total = total[0]
     if weights is None:
-        factor: Any = x.aval.shape[1] - ddof
+        factor: Any = x.aval.shape[1] - ddof if x.aval.shape[1] else 0  # so that no observations give NaN
     elif aweights is None:
         factor = total - ddof
     else:
@@ -233,7 +239,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True) -> Any:
     if not shape_of(c):
         return c / c
     from .arithmetic import real
-    from .indexing import diagonal
+    from .diagonals import diagonal
     from .selection import clip
     from .ufuncs import sqrt
     scale = sqrt(real(diagonal(c)))
@@ -254,16 +260,18 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     Array([0., 1., 2., 3., 4.], dtype=float32)
     """
     if isinstance(bins, str):
-        raise NotImplementedError("histogram_bin_edges: bins must be a number or edges, not a name")
+        raise NotImplementedError(f"{called('histogram_bin_edges')}: bins must be a number or edges, not a name")
     a, = promote_inexact("histogram_bin_edges", asarray(a))
     bins_array = asarray(bins)
     if bins_array.aval.shape:
         return strong(bins_array, a.aval.dtype)
     count = as_index(bins, "histogram_bin_edges", "bins")
+    if count < 1:
+        raise ValueError(f"{called('histogram_bin_edges')}: bins must be at least 1, got {count}")
     if range is None:
         low, high = (min(a), max(a)) if a.aval.size else (asarray(0.0), asarray(1.0))
     else:
-        low, high = (asarray(x) for x in range)
+        low, high = (asarray(x) for x in pair(range, "histogram_bin_edges", "range", "a pair of numbers"))
     low, high = strong(low, a.aval.dtype), strong(high, a.aval.dtype)
     half = a.aval.dtype.type(0.5)
     same = o.eq(low, high)
@@ -289,7 +297,7 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None, de
     a, = promote_inexact("histogram", asarray(a))
     if weights is None:
         weights = o.broadcast(a.aval.dtype.type(1), a.aval.shape)
-    elif shape_of(weights) != a.aval.shape:
+    elif shape_of(operand(weights, "histogram", "weights")) != a.aval.shape:
         raise ValueError(f"histogram: weights must have the shape of a, {a.aval.shape}, got {shape_of(weights)}")
     values, weights = ravel(a), ravel(asarray(weights))
     n = edges.aval.shape[0]
@@ -335,9 +343,9 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
         raise ValueError(f"histogramdd: sample must be a matrix of points, got shape {sample.aval.shape}")
     count, dim = sample.aval.shape
     bins = list(bins) if isinstance(bins, (tuple, list)) else [bins] * dim
-    ranges = [None] * dim if range is None else list(range)
+    ranges = [None] * dim if range is None else entries(range, "histogramdd", "range", "a sequence of pairs")
     if len(bins) != dim or len(ranges) != dim:
-        raise ValueError(f"histogramdd: bins and range must have an entry for each of {dim} dimensions")
+        raise ValueError(f"{called('histogramdd')}: bins and range must have an entry for each of {dim} dimensions")
     edges = [histogram_bin_edges(sample[:, d], bins[d], ranges[d]) for d in np.arange(dim).tolist()]
     places = []
     for d, e in enumerate(edges):

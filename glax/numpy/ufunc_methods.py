@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._promotion import canonical_axis
+from .._promotion import as_index, canonical_axis
 from ..ir import ops as o
 from . import arithmetic, floats, linear, logic, reductions, ufuncs
 from .creation import asarray
@@ -142,6 +142,7 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
     from .functional import vectorize
     if not callable(func):
         raise TypeError(f"frompyfunc: a function is needed, got {func!r}")
+    nin, nout = as_index(nin, "frompyfunc", "nin"), as_index(nout, "frompyfunc", "nout")
     return ufunc(vectorize(func), nin, nout, identity=identity, name=getattr(func, "__name__", None))
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .._promotion import (
     broadcast_to_one_shape,
+    cast,
+    dtype_and_weak,
     named,
     promote,
     promote_inexact,
-    promote_numeric,
     promoted_literal,
     shape_of,
     strong,
@@ -22,9 +25,11 @@ from .._promotion import (
 )
 from ..ir import Tracer, dtypes
 from ..ir import ops as o
-from ..ir.dtypes import DTYPES
+from ..ir.dtypes import DTYPES, result_type
+from ..lax._names import named_error
 from ..lower import Array
 
+_BOOL, _INT32 = np.dtype(np.bool_), np.dtype(np.int32)
 _ALL = frozenset(DTYPES)
 _INEXACT = frozenset(d for d in DTYPES if dtypes.is_inexact(d))
 _NUMBERS = frozenset(d for d in DTYPES if not dtypes.is_bool(d))
@@ -58,13 +63,21 @@ _BINARY_DOC = """Elementwise {what}.
 _INEXACT_NOTE = " Integers become floats."
 
 
+def promote_numeric(name: str, *xs: Any) -> list[Any]:
+    """The operands in the dtype to which they promote; bools alone become int32, whatever the default width."""
+    dtype, weak = result_type(*[dtype_and_weak(name, x, i) for i, x in enumerate(xs)])
+    if dtype == _BOOL:
+        dtype = _INT32
+    return [cast(x, dtype, weak) for x in xs]
+
+
 def unary(name: str, bind_op: Callable[[Any], Any], what: str) -> Callable[[Any], Any]:
     """A function of one operand that keeps its dtype."""
     def function(x, /):
-        kind = type(x)
-        if kind is not Tracer and kind is not Array:
-            type_of(name, x)
-        return bind_op(x)
+        try:
+            return bind_op(x)
+        except TypeError as error:
+            raise named_error(error, name, x) from None
 
     return named(function, name, __name__, _UNARY_DOC.format(what=what, note=""))
 
@@ -78,7 +91,10 @@ def unary_inexact(name: str, bind_op: Callable[[Any], Any], what: str, *paramete
         kind = type(x)
         if (kind is Tracer or kind is Array) and x.aval.dtype in _INEXACT:
             return bind_op(x)
-        return bind_op(*promote_inexact(name, x))
+        try:
+            return bind_op(*promote_inexact(name, x))
+        except TypeError as error:
+            raise named_error(error, name, x) from None
 
     function = named(function, name, __name__, _UNARY_DOC.format(what=what, note=_INEXACT_NOTE))
     return with_parameters(function, *parameters) if parameters else function
@@ -99,21 +115,24 @@ def binary(name: str, bind_op: Callable[[Any, Any], Any], what: str, prepare: Ca
 
     def function(x, y, /):
         kx, ky = type(x), type(y)
-        if kx is Tracer or kx is Array:
-            aval = x.aval
-            if ky is Tracer or ky is Array:
-                if aval is y.aval and aval.dtype in direct:
-                    return bind_op(x, y)
-            elif (aval.dtype, ky) in yields:
-                return bind_op(x, promoted_literal(y, aval.dtype, aval.weak_type))
-        elif ky is Tracer or ky is Array:
-            aval = y.aval
-            if (aval.dtype, kx) in yields:
-                return bind_op(promoted_literal(x, aval.dtype, aval.weak_type), y)
-        x, y = broadcast_to_one_shape(name, prepare(name, x, y))
-        if of_bools is not None and dtypes.is_bool(type_of(name, x).dtype):
-            return of_bools(x, y)
-        return bind_op(x, y)
+        try:
+            if kx is Tracer or kx is Array:
+                aval = x.aval
+                if ky is Tracer or ky is Array:
+                    if aval is y.aval and aval.dtype in direct:
+                        return bind_op(x, y)
+                elif (aval.dtype, ky) in yields:
+                    return bind_op(x, promoted_literal(y, aval.dtype, aval.weak_type))
+            elif ky is Tracer or ky is Array:
+                aval = y.aval
+                if (aval.dtype, kx) in yields:
+                    return bind_op(promoted_literal(x, aval.dtype, aval.weak_type), y)
+            x, y = broadcast_to_one_shape(name, prepare(name, x, y))
+            if of_bools is not None and dtypes.is_bool(type_of(name, x).dtype):
+                return of_bools(x, y)
+            return bind_op(x, y)
+        except TypeError as error:
+            raise named_error(error, name, x, y) from None
 
     return named(function, name, __name__, _BINARY_DOC.format(what=what, note=note))
 

@@ -137,6 +137,8 @@ class KeyArray:
 
     def __eq__(self, other: Any) -> Any:
         if not isinstance(other, KeyArray):
+            if is_value(other):
+                raise TypeError(f"keys are compared with keys, not with numbers, got {other!r:.200}")
             return NotImplemented
         same = self._words == other._words
         return same.all(axis=-1)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..operation import Operation, abstract_eval, operation
 from ..staging import bind
 from ..types import ShapedArray, shaped_array
-from .typing import require_axes, require_same_dtype
+from .typing import kind_of, require_axes, require_same_dtype
 
 __all__ = ["DotGeneral", "dot_general"]
 
@@ -43,7 +44,15 @@ def _type_of_dot_general(op: DotGeneral, lhs: ShapedArray, rhs: ShapedArray) -> 
     free_rhs = tuple(n for d, n in enumerate(rhs.shape) if d not in rhs_contract + rhs_batch)
     shape = tuple(lhs.shape[d] for d in lhs_batch) + free_lhs + free_rhs
     dtype = op.preferred_element_type or lhs.dtype
+    if dtype is not lhs.dtype and kind_of(lhs.dtype) != "f" and _element_bits(dtype) < _element_bits(lhs.dtype):
+        raise TypeError(f"dot_general: preferred_element_type must not be narrower than the operands' dtype "
+                        f"{lhs.dtype.name}, got {dtype.name}")
     return shaped_array(shape, dtype, op.preferred_element_type is None and lhs.weak_type and rhs.weak_type)
+
+
+def _element_bits(dtype: np.dtype) -> int:
+    """The bits by which dtypes are narrower than others: of complex numbers those of a part, of bools one."""
+    return 1 if dtypes.is_bool(dtype) else dtypes.itemsize_bits(dtypes.real_part_dtype(dtype))
 
 
 def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any, precision: str | None = None,
@@ -55,7 +64,8 @@ def dot_general(lhs: Any, rhs: Any, dimension_numbers: Any, precision: str | Non
         rhs: an array of the same dtype.
         dimension_numbers: ((lhs_contracting, rhs_contracting), (lhs_batch, rhs_batch)), four tuples of dimensions.
         precision: how accurately to multiply; None leaves it to the compiler.
-        preferred_element_type: the dtype of the result; that of the operands by default.
+        preferred_element_type: the dtype of the result, by default that of the operands. It must not be narrower than
+            that, unless the operands are floating point; of complex numbers a real one keeps the real part.
 
     >>> from glax.ir import ShapedArray, ops, stage
     >>> avals = [ShapedArray((2, 3), "float32"), ShapedArray((3, 4), "float32")]

@@ -122,7 +122,7 @@ def test_jit_without_a_function_is_a_decorator():
 
 GATHER, SCATTER = lax.GatherDimensionNumbers, lax.ScatterDimensionNumbers
 STRUCTURED = {
-    "dot_general: dimension_numbers": [
+    "dimension_numbers must be ((lhs_contracting": [
         lambda: lax.dot_general(ROW, ROW, 5), lambda: lax.dot_general(ROW, ROW, None),
         lambda: lax.dot_general(ROW, ROW, ((1,), (0,))), lambda: lax.dot_general(ROW, ROW, ((1, 0), ((), ()))),
         lambda: lax.dot(ROW, ROW, dimension_numbers=5)],
@@ -158,7 +158,7 @@ STRUCTURED = {
     "concatenate requires arrays or numbers, got 'a'": [lambda: lax.concatenate([ROW, "a"], 0)],
     "stack requires arrays or numbers, got 'a'": [lambda: lax.stack([ROW, "a"])],
     "stack: operands must have one shape": [lambda: lax.stack([ROW, gnp.ones(3)])],
-    "sort requires arrays or numbers, got 'a'": [lambda: lax.sort_key_val(ROW, "a")],
+    "sort_key_val requires arrays or numbers, got 'a'": [lambda: lax.sort_key_val(ROW, "a")],
     "concatenate: operands": [lambda: lax.concatenate(5, 0)],
     "stack: operands": [lambda: lax.stack(5)],
     "split: sizes": [lambda: lax.split(ROW, 5)],
