@@ -52,10 +52,7 @@ class Literal:
     aval: ShapedArray
 
     def __init__(self, value: object, aval: ShapedArray | None = None):
-        array = np.asarray(value, None if aval is None else aval.dtype)
-        if array.flags.writeable:
-            array = array.copy()
-            array.flags.writeable = False
+        array = _frozen(np.asarray(value, None if aval is None else aval.dtype))
         setter = object.__setattr__
         aval = aval or shaped_array(array.shape, array.dtype, False)
         if aval.shape != array.shape:
@@ -261,6 +258,9 @@ class ClosedJaxpr:
         jaxpr: the program; its first ``len(consts)`` inputs stand for the constants.
         consts: the values. NumPy arrays that could be written to are copied.
 
+    Raises:
+        ValueError: there are more constants than inputs.
+
     >>> import glax, numpy as np
     >>> table = np.array([1, 2], np.int32)
     >>> glax.make_jaxpr(lambda x: x + table)(table)
@@ -272,6 +272,8 @@ class ClosedJaxpr:
     consts: tuple[object, ...]
 
     def __init__(self, jaxpr: Jaxpr, consts: Sequence[object] = ()):
+        if len(consts) > len(jaxpr.in_binders):
+            raise ValueError(f"a program of {len(jaxpr.in_binders)} inputs was given {len(consts)} constants")
         object.__setattr__(self, "jaxpr", jaxpr)
         object.__setattr__(self, "consts", tuple([_frozen(c) for c in consts]))
 
@@ -325,12 +327,27 @@ def require_jaxpr(what: str, program: object) -> None:
 
 
 def _frozen(value: object) -> object:
-    """A copy of a NumPy array that may be written to; anything else as it is."""
-    if not isinstance(value, np.ndarray) or not value.flags.writeable:
+    """A copy of a NumPy array whose memory may be written to, by way of another array too; anything else as it is."""
+    if not isinstance(value, np.ndarray):
+        return value
+    owner = value
+    while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        owner = owner.base
+    if owner is None or (owner is not value and _is_read_only(owner)):
         return value
     copied = value.copy()
     copied.flags.writeable = False
     return copied
+
+
+def _is_read_only(owner: object) -> bool:
+    """Whether memory that belongs to no NumPy array can be written to by nobody."""
+    if isinstance(owner, np.ndarray):
+        return False
+    try:
+        return memoryview(owner.obj if type(owner) is memoryview else owner).readonly
+    except TypeError:
+        return False
 
 
 def effects_of(eqns: Iterable[Eqn]) -> frozenset[Effect]:
