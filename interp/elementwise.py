@@ -14,7 +14,7 @@ import numpy as np
 from ..ir import dtypes, evaluate
 from ..ir import ops as o
 from .convert import convert
-from .small import COMPLEX, FLOAT32, FLOATS, INTEGERS, SMALL_INTS, narrow_ints_widened, signed, unsigned, widened
+from .small import COMPLEX, FLOAT32, FLOATS, INTEGERS, SMALL_INTS, signed, unsigned, widened
 
 Choice = tuple[Callable, dict[np.dtype, Callable]]
 
@@ -339,10 +339,6 @@ def _select_n(op: o.SelectN, which: Any, *cases: Any) -> Any:
     return result
 
 
-def _clamp(low: Any, x: Any, high: Any) -> Any:
-    return np.minimum(np.maximum(low, x), high)
-
-
 # ---- the rules -------------------------------------------------------------------------------------------------
 
 
@@ -417,13 +413,13 @@ for _op_type, _function in UNARY.items():
 for _op_type, _function in BINARY.items():
     evaluate.register(_op_type)(_rule_of_two(_function))
 
-_CLAMP = narrow_ints_widened(_clamp)
+_LARGER, _SMALLER = _rule_of_two(BINARY[o.Max]), _rule_of_two(BINARY[o.Min])
 _ROUNDINGS = {0: _round_away, 1: np.rint}
 
 evaluate.register(o.StopGradient, o.OptimizationBarrier)(_identity)
 evaluate.register(o.Pow)(_pow)
 evaluate.register(o.IntegerPow)(_integer_pow)
 evaluate.register(o.SelectN)(_select_n)
-evaluate.register(o.Clamp)(lambda op, low, x, high: _CLAMP(low, x, high))
+evaluate.register(o.Clamp)(lambda op, low, x, high: _SMALLER(op, _LARGER(op, x, low), high))
 evaluate.register(o.Round)(lambda op, x: _ROUNDINGS[op.rounding_method](x))
 evaluate.register(o.ConvertElementType)(lambda op, x: convert(x, op.new_dtype))

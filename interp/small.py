@@ -33,17 +33,6 @@ def widened(function: Callable[..., Any]) -> Callable[..., Any]:
     return apply
 
 
-def narrow_ints_widened(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Like widened, but only integers of 4 bits or less are."""
-    def apply(*xs: Any) -> Any:
-        dtype = xs[0].dtype
-        if dtype not in SMALL_INTS:
-            return function(*xs)
-        wide = WIDE[dtype]
-        return function(*[x.astype(wide) for x in xs]).astype(dtype)
-    return apply
-
-
 def unsigned(dtype: np.dtype) -> np.dtype:
     """The unsigned integer dtype of the same size in memory."""
     return _UNSIGNED[dtype.itemsize]

@@ -126,6 +126,10 @@ def _paired(operand_dims: Sequence[int], indices_dims: Sequence[int]) -> tuple[l
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
+def _as_text(flag: bool) -> str:
+    return "true" if flag else "false"
+
+
 def _dimension_text(kind: str, **dims: Sequence[int] | int) -> str:
     items = [f"{name} = {value if isinstance(value, int) else numbers(value)}"
              for name, value in dims.items() if isinstance(value, int) or value]
@@ -165,7 +169,9 @@ def _plain_gather(op: o.Gather, write: FunctionWriter, x: str, indices: str, ava
         "gather", offset_dims=sorted(dims.offset_dims), collapsed_slice_dims=sorted(dims.collapsed_slice_dims),
         operand_batching_dims=batching, start_indices_batching_dims=indices_batching,
         start_index_map=dims.start_index_map, index_vector_dim=avals[1].ndim - 1)
-    is_sorted = "true" if op.indices_are_sorted else "false"
+    # Vectors of indices that are moved into bounds one by one need not stay in order.
+    moves = op.mode is GatherScatterMode.CLIP and len(dims.start_index_map) > 1
+    is_sorted = _as_text(op.indices_are_sorted and not moves)
     result = write.value(
         f'"stablehlo.gather"({x}, {indices}) <{{dimension_numbers = {numbering}, indices_are_sorted = {is_sorted}, '
         f"slice_sizes = {int_array(op.slice_sizes)}}}> : {function_type(avals, (found,))}")
@@ -210,6 +216,8 @@ def _plain_scatter(op: o.ScatterBase, write: FunctionWriter, names: tuple[str, s
                    avals: tuple[ShapedArray, ShapedArray, ShapedArray]) -> str:
     (x, indices, updates), (aval, vectors, new), dims = names, avals, op.dimension_numbers
     clips = op.mode is GatherScatterMode.CLIP
+    is_sorted = _as_text(op.indices_are_sorted and not (clips and len(dims.scatter_dims_to_operand_dims) > 1))
+    unique = _as_text(op.unique_indices and not clips)  # indices moved into bounds may meet
     if clips and dims.scatter_dims_to_operand_dims:
         indices = _clamp(write, indices, _last_starts(write, vectors, _last_windows(op, aval, new)), vectors)
     batching, indices_batching = _paired(dims.operand_batching_dims, dims.scatter_indices_batching_dims)
@@ -218,8 +226,6 @@ def _plain_scatter(op: o.ScatterBase, write: FunctionWriter, names: tuple[str, s
         inserted_window_dims=sorted(dims.inserted_window_dims), input_batching_dims=batching,
         scatter_indices_batching_dims=indices_batching, scatter_dims_to_operand_dims=dims.scatter_dims_to_operand_dims,
         index_vector_dim=vectors.ndim - 1)
-    is_sorted = "true" if op.indices_are_sorted else "false"
-    unique = "true" if op.unique_indices and not clips else "false"  # indices moved into bounds may meet
     region = combining_region(write, COMBINERS[type(op)], aval.dtype)
     return write.value(
         f'"stablehlo.scatter"({x}, {indices}, {updates}) <{{scatter_dimension_numbers = {numbering}, '

@@ -100,7 +100,7 @@ derivative(o.Max, lambda op, t, z, x, y: mul(t, share_of_extreme(z, x, y)),
            lambda op, t, z, x, y: mul(t, share_of_extreme(z, y, x)))
 derivative(o.Min, lambda op, t, z, x, y: mul(t, share_of_extreme(z, x, y)),
            lambda op, t, z, x, y: mul(t, share_of_extreme(z, y, x)))
-derivative(o.Clamp, lambda op, t, z, low, x, high: where(o.lt(x, low), t, z),
+derivative(o.Clamp, lambda op, t, z, low, x, high: where(o.and_(o.lt(x, low), o.lt(low, high)), t, z),
            lambda op, t, z, low, x, high: where(o.and_(o.gt(x, low), o.lt(x, high)), t, z),
            lambda op, t, z, low, x, high: where(o.lt(high, x), t, z))
 

@@ -82,7 +82,7 @@ def jvp(jaxpr: Jaxpr, nonzero: Sequence[bool],
         outs, out_tangents, out_nonzero = [], [], []
         for a, wanted in zip(jaxpr.outs, for_each(instantiate_outputs, jaxpr.outs)):
             known, tangent = (env[a[0]], tangents[a[0]]) if type(a) is Var else (a, Zero(a.aval))
-            outs.append(known)
+            outs.append(with_weakness_of(a.aval, known))
             keep = type(tangent) is not Zero or (wanted and a.aval.is_inexact)
             out_nonzero.append(keep)
             if keep:

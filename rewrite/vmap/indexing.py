@@ -104,4 +104,4 @@ def _vmap_of_dynamic_update(op: o.DynamicUpdateSlice, axis: BatchAxis, args: Seq
         scatter_dims_to_operand_dims=tuple(range(1, ndim + 1)),
         operand_batching_dims=(0,), scatter_indices_batching_dims=(0,))
     indices = _index_vectors(starts, start_dims, axis)
-    return o.scatter(o.Scatter, x, indices, update, numbers, True, True, o.GatherScatterMode.CLIP), 0
+    return o.scatter(o.Scatter, x, indices, update, numbers, False, True, o.GatherScatterMode.CLIP), 0

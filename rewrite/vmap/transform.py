@@ -11,6 +11,7 @@ from ...ir import Builder, Jaxpr, Operation, Tracer, Var, aval_of, building, rew
 from ...ir.operation import expand_rule
 from ...ir.types import shaped_array
 from ..passes import require_one_each, rewrite_pass
+from ..weakness import with_weakness_of
 from .batching import BatchAxis, Dim, batched_at
 
 
@@ -85,7 +86,7 @@ def vmap(jaxpr: Jaxpr, axis: BatchAxis, in_dims: Sequence[Dim],
             if want is None and dim is not None:
                 raise ValueError(f"vmap: output {position} depends on a mapped input, so its out_axes cannot be None")
             keep = want is None or want is True
-            outs.append(out if keep else batched_at(out, dim, axis, want))
+            outs.append(with_weakness_of(a.aval, out if keep else batched_at(out, dim, axis, want)))
             found.append(dim if keep else want)
         return builder.close(outs)[0], found
 
