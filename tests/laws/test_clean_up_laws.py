@@ -4,6 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from exactness import assert_same_bits, check_exact_clean_ups, subsets, with_weak_operands
 from samples import samples
 
 import glax
@@ -97,6 +98,7 @@ def test_clean_ups_of_an_operation_in_other_orders(sample):
     avals = [shaped_array(x.shape, x.dtype) for x in sample.operands]
     program = applied(avals, [(sample.op, order) for order in orders(sample)] * 2)
     testing.check_clean_ups(program, sample.operands)
+    check_exact_clean_ups(program, sample.operands)
     distinct = len(program.eqns) // 2
     assert len(rewrite.cse(program).eqns) == distinct, f"cse keeps {distinct} equations that differ of\n{program}"
 
@@ -106,3 +108,40 @@ def test_clean_ups_of_operations_on_the_same_operands(operations, operands):
     """With other parameters too: two in a row of one class are not the same."""
     avals = [shaped_array(x.shape, x.dtype) for x in operands]
     testing.check_clean_ups(applied(avals, [(op, range(len(avals))) for op in operations]), operands)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
+def test_clean_ups_keep_weak_types(sample):
+    for program in with_weak_operands(sample):
+        if any(a.weak_type for a in program.in_avals):
+            check_exact_clean_ups(program, sample.operands)
+
+
+SEVERAL = [s for s in SAMPLES if s.op.multiple_results]
+
+
+def donated(program):
+    """The numbers of the inputs that a program of one equation, if any, gives away."""
+    return {eqn.inputs[i].index for eqn in program.eqns for i in getattr(eqn.op, "donated", ())}
+
+
+def inputs_used(program):
+    return {a.index for eqn in program.eqns for a in eqn.inputs}
+
+
+@pytest.mark.parametrize("sample", SEVERAL, ids=lambda s: s.id)
+def test_what_is_left_of_an_operation_gives_the_same_results(sample):
+    """Whichever results are used: with the operands that they need, and of those the donated ones."""
+    program = program_of(sample)
+    wanted = evaluate_jaxpr(program, *sample.operands)
+    for used in subsets(len(program.outs)):
+        left, has_input = rewrite.dce(program, used)
+        check(left)
+        assert all(has_input) and left.in_avals == program.in_avals
+        kept = [x for x, flag in zip(wanted, used) if flag]
+        assert_same_bits(f"dce {used}", evaluate_jaxpr(left, *sample.operands), kept, left)
+        assert donated(left) == donated(program) & inputs_used(left), left
+        fewer, has_input = rewrite.dce(program, used, keep_inputs=False)
+        check(fewer)
+        given = [x for x, flag in zip(sample.operands, has_input) if flag]
+        assert_same_bits(f"dce {used} of inputs", evaluate_jaxpr(fewer, *given), kept, fewer)

@@ -6,6 +6,7 @@ from samples import samples
 
 import glax
 from glax import testing
+from glax.interp import evaluate_jaxpr
 from glax.ir import check, program_of_operation, shaped_array
 
 SAMPLES = samples()
@@ -56,6 +57,23 @@ def test_programs_are_well_formed_and_round_trip(sample):
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda s: s.id)
 def test_vmap_is_a_stack_of_calls(sample):
     testing.check_vmap(program_of(sample), sample.operands)
+
+
+def in_dims_of(count):
+    """All operands mapped, along their first axis, and each alone."""
+    alone = [tuple(0 if k == i else None for k in range(count)) for i in range(count)]
+    return dict.fromkeys([(0,) * count, *alone])
+
+
+@pytest.mark.parametrize("sample", [s for s in SAMPLES if s.operands], ids=lambda s: s.id)
+def test_vmap_of_no_calls_gives_nothing(sample):
+    program = program_of(sample)
+    for dims in in_dims_of(len(sample.operands)):
+        batched, _ = glax.rewrite.vmap(program, glax.rewrite.BatchAxis(0), dims)
+        check(batched)
+        args = [x if d is None else np.zeros((0, *x.shape), x.dtype) for x, d in zip(sample.operands, dims)]
+        for got, aval in zip(evaluate_jaxpr(batched, *args), program.out_avals, strict=True):
+            assert (got.shape, got.dtype) == ((0, *aval.shape), aval.dtype), batched
 
 
 @pytest.mark.parametrize("sample", WIDE, ids=lambda s: s.id)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from exactness import check_exact_clean_ups
 from hypothesis import given
 from programs import F32, F64, programs
 
@@ -25,6 +26,7 @@ def test_text_round_trips(case):
 @given(programs(dtype=F32, smooth=False, whiles=True))
 def test_clean_ups_keep_the_meaning(case):
     testing.check_clean_ups(*case)
+    check_exact_clean_ups(*case)
 
 
 @given(programs(smooth=False, whiles=True))
