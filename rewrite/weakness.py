@@ -11,4 +11,4 @@ from ..ir.ops import convert_element_type
 def with_weakness_of(aval: ShapedArray, x: Any) -> Any:
     """A value of a type's dtype, made weak or strong as the type is."""
     got = x.aval if type(x) is Tracer else aval_of(x)
-    return x if got.weak_type is aval.weak_type else convert_element_type(x, got.dtype, aval.weak_type)
+    return x if got.weak_type == aval.weak_type else convert_element_type(x, got.dtype, aval.weak_type)
