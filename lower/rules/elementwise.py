@@ -92,8 +92,19 @@ def _composed(mnemonic: str) -> Rule:
         names = [convert(write, n, out, wide.dtype) for n in names]
         kind = tensor_type(wide)
         result = write.value(f"chlo.{mnemonic} {', '.join(names)} : {', '.join([kind] * len(names))} -> {kind}")
+        if mnemonic in ("digamma", "polygamma"):
+            result = _undefined_at_zero(write, names, result, wide)
         return convert(write, result, wide, out.dtype)
     return rule
+
+
+def _undefined_at_zero(write: FunctionWriter, names: list[str], result: str, aval: ShapedArray) -> str:
+    """NaN for digamma, or polygamma of order 0, at the pole between its signs, where some jaxlibs have -inf."""
+    zero = write.scalar(0, aval.dtype, aval.shape)
+    at_zero = [compare(write, "EQ", name, zero, aval) for name in names]
+    bools = tensor_type(shaped_array(aval.shape, BOOL))
+    both = at_zero[0] if len(at_zero) == 1 else write.value(f"stablehlo.and {', '.join(at_zero)} : {bools}")
+    return select(write, both, write.scalar(np.nan, aval.dtype, aval.shape), result, aval)
 
 
 def _without_narrow_floats(aval: ShapedArray) -> ShapedArray:
