@@ -85,7 +85,7 @@ class JitFunction:
         if static is not None:
             known = known.setdefault(static, {})
         remember(known.setdefault((in_tree,), {}), leaves, entry)
-        if all(map(is_, values, leaves)):  # else the names were not in the order of the tree's
+        if list(named) == sorted(named) and all(map(is_, values, leaves)):  # in order, and no trees
             remember(known.setdefault(tuple(named), {}) if named else known, values, entry)
         return entry.run(leaves)
 

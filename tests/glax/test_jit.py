@@ -7,6 +7,7 @@ import sys
 import threading
 import weakref
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -103,6 +104,32 @@ def test_calls_of_all_kinds_are_told_apart(x64):
                     assert outcome(form, compiled, x, y) == outcome(form, glax.jit(total), x, y)
             staged.append(len(stagings))
     assert staged[0] == staged[1], "the second round staged again"
+
+
+@pytest.mark.parametrize("order", list(permutations(("a", "b", "c"))))
+def test_names_in_any_order_are_told_apart_after_a_call_with_one_object_for_all(order):
+    """Then the order of the names is not to be seen from the objects."""
+    x, y, z = gnp.arange(3.), np.ones(3, np.float32), gnp.full(3, 5.)
+    kinds = (x, (x, gnp.ones(3), z)), (y, (y + 1, y + 2, y + 3)), (1, (5, 3, 2)), (True, (0, True, True))
+    for alike, others in kinds:
+        for options in {}, {"static_argnames": "n"}, {"static_argnames": "b"} if type(alike) is int else {}:
+            compiled = glax.jit(lambda a, b, c, n=1: a * 100 + b * 10 + c + n, **options)
+            for _ in range(2):
+                for values in (alike,) * 3, others:
+                    named = dict(zip(order, values))
+                    result = np.asarray(compiled(**named))
+                    expected = np.asarray(named["a"] * 100 + named["b"] * 10 + named["c"] + 1)
+                    assert result.tolist() == expected.tolist()
+
+
+def test_a_failing_call_with_one_object_for_two_arguments_leaves_the_next_right():
+    compiled = glax.jit(lambda a, b: a - b, donate_argnames="a")
+    both = gnp.ones(3)
+    with pytest.raises(RuntimeError):
+        compiled(b=both, a=both)
+    w, z = gnp.arange(3.), gnp.ones(3)
+    assert np.asarray(compiled(b=z, a=w)).tolist() == [-1., 0., 1.]
+    assert w.is_deleted() and not z.is_deleted()
 
 
 def test_static_arguments_are_told_apart_by_type_and_value():
