@@ -130,3 +130,10 @@ def test_powers_of_zero_with_complex_exponents():
     for base in 0j, complex(-0., 0), complex(0, -0.):
         for power in lax.pow, glax.jit(lax.pow):
             assert np.asarray(power(np.full(5, base, np.complex64), exponents)).tolist() == [0] * 5
+
+
+def test_derivatives_of_cube_roots_at_zero_and_infinity():
+    first, second = glax.grad(lax.cbrt), glax.grad(glax.grad(lax.cbrt))
+    assert [float(first(x)) for x in (0., -0., np.inf, -np.inf)] == [np.inf, np.inf, 0., 0.]
+    assert [float(second(x)) for x in (0., -0., np.inf, -np.inf)] == [-np.inf, np.inf, 0., 0.]
+    np.testing.assert_allclose([first(8.), second(8.)], [1 / 12, -1 / 144], rtol=1e-5)
