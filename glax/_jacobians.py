@@ -49,7 +49,7 @@ def _forward(name: str, fun: Callable[..., Any], argnums: int | Sequence[int], h
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = resolve_argnums(what, argnums, len(args))
         chosen = tuple(args[i] for i in positions)
-        _check_arguments(what, positions, chosen, holomorphic, forward=True)
+        _check_arguments(what, positions, chosen, holomorphic, forward=True, allow_int=False)
         of_chosen = partial_function(fun, positions, args, kwargs)
         basis, leaves, in_tree = _standard_basis(chosen)
 
@@ -98,8 +98,7 @@ def _reverse(name: str, fun: Callable[..., Any], argnums: int | Sequence[int], h
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = resolve_argnums(what, argnums, len(args))
         chosen = tuple(args[i] for i in positions)
-        if not allow_int:
-            _check_arguments(what, positions, chosen, holomorphic, forward=False)
+        _check_arguments(what, positions, chosen, holomorphic, forward=False, allow_int=allow_int)
         pulled = pull(what, partial_function(fun, positions, args, kwargs), chosen, has_aux,
                       [f"args[{i}]" for i in positions])
         _check_outputs(what, pulled.out, holomorphic, forward=False)
@@ -131,14 +130,14 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: 
                     holomorphic)
 
 
-def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any], holomorphic: bool,
-                     forward: bool) -> None:
+def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any], holomorphic: bool, forward: bool,
+                     allow_int: bool) -> None:
     names = [f"args[{i}]" for i in positions]
     leaves = tree.flatten_with_path(chosen)[0]
     for (path, _), aval in zip(leaves, leaf_avals(what, chosen, [x for _, x in leaves], names)):
         where = f"{what}: {names[path[0].idx]}{tree.keystr(path[1:])} has dtype {aval.dtype.name}"
         _check_kind(where, aval.dtype, holomorphic, may_be_complex=not forward)
-        if not aval.is_inexact:
+        if not aval.is_inexact and not allow_int:
             raise TypeError(f"{where}; a Jacobian is by floating-point arguments")
 
 

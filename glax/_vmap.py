@@ -133,6 +133,8 @@ def _asked_size(what: str, args: Any, avals: list[ShapedArray], axes: list[int |
                          f"not None to some argument, or pass axis_size")
     if axis_size is not None and (not isinstance(axis_size, (int, np.integer)) or isinstance(axis_size, bool)):
         raise TypeError(f"{what}: axis_size must be an int, got {axis_size!r} of type {type(axis_size).__name__}")
+    if axis_size is not None and axis_size < 0:
+        raise ValueError(f"{what}: axis_size must not be negative, got {axis_size}")
     if axis_size is None or sizes - {axis_size}:
         found = "; ".join(f"axis {d % aval.ndim} of {leaf_path(args, i, CALL)}, of shape {aval.shape}, has "
                           f"{aval.shape[d]}" for i, (d, aval) in enumerate(zip(axes, avals)) if d is not None)

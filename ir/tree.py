@@ -97,7 +97,7 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], PyTree
         return fast_flatten(tree, is_leaf)
     except SystemError as error:
         raise _of_endless_tree(error) from error.__cause__
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise _of_unsorted_keys(tree, error) from error.__cause__
 
 
@@ -108,14 +108,14 @@ def _of_endless_tree(error: SystemError) -> Exception:
     return error
 
 
-def _of_unsorted_keys(tree: Any, error: ValueError) -> ValueError:
-    """The error for one that jaxlib raised for the keys of a dict, which are put in order."""
-    if "sorting pytree dictionary keys" not in str(error):
+def _of_unsorted_keys(tree: Any, error: Exception) -> Exception:
+    """The error for one that jaxlib, or Python, raised for the keys of a dict, which are put in order."""
+    if "sorting pytree dictionary keys" not in str(error) and "not supported between instances" not in str(error):
         return error
     pending: list[tuple[str, Any]] = [("", tree)]
     while pending:
         path, x = pending.pop()
-        if isinstance(x, dict):
+        if isinstance(x, dict) and not isinstance(x, OrderedDict):
             try:
                 pending.extend((f"{path}[{key!r}]", x[key]) for key in sorted(x))
             except TypeError as cause:
@@ -142,7 +142,7 @@ def flatten_with_path(
         return _flatten_with_path(tree, given)
     except SystemError as error:
         raise _of_endless_tree(error) from error.__cause__
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise _of_unsorted_keys(tree, error) from error.__cause__
 
 

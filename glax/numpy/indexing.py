@@ -496,7 +496,11 @@ def take(a: Any, indices: Any, axis: int | None = None, out: None = None, mode: 
     Array([2, 8], dtype=int32)
     """
     type_of("take", a)
-    type_of("take", indices, 1)
+    given = type_of("take", indices, 1).dtype
+    if dtypes.is_bool(given):
+        indices = o.convert_element_type(asarray(indices), dtypes.python_scalar_dtype(int))
+    elif not dtypes.is_integer(given):
+        raise TypeError(f"take: indices must be integers, got dtype {given.name}")
     require_no_out("take", out)
     a = asarray(a)
     if axis is None:

@@ -193,8 +193,10 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     x, = promote_inexact("cov", asarray(m))
     if len(x.aval.shape) > 2:
         raise ValueError(f"cov: m must have at most 2 dimensions, got shape {x.aval.shape}")
-    x = o.reshape(x, (1, x.aval.size)) if len(x.aval.shape) < 2 else x
-    x = x if rowvar or x.aval.shape[0] == 1 else x.T
+    if len(x.aval.shape) < 2:
+        x = o.reshape(x, (1, x.aval.size))
+    elif not rowvar:
+        x = x.T
     if y is not None:
         other, = promote_inexact("cov", asarray(y))
         other = o.reshape(other, (1, other.aval.size)) if len(other.aval.shape) < 2 else other
@@ -205,6 +207,8 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     if not isinstance(ddof, (int, np.integer)):
         raise mistaken("cov", "ddof", "an integer", ddof)
     weights = None
+    if fweights is not None and not dtypes.is_integer(asarray(fweights).aval.dtype):
+        raise TypeError(f"cov: fweights must be integers, got {asarray(fweights).aval.short()}")
     for given in (fweights, aweights):
         if given is not None:
             given = asarray(given)

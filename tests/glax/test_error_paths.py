@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -88,6 +89,12 @@ PATHS = {
         lambda name=name: getattr(glax, name)(lambda x: {"a": [None, "x"]})(1.), TypeError,
         f"{name} of <lambda> must return arrays or numbers, in any tree; output['a'][1] is 'x'")
        for name in ("jit", "grad", "jacfwd", "jacrev", "hessian")},
+    "keys of a defaultdict": (
+        lambda: glax.jit(lambda x: x)(defaultdict(float, {1: 1., "b": 2.})), ValueError,
+        "the keys of a dict in a tree must be comparable with one another"),
+    "a real argument of a holomorphic function": (
+        lambda: glax.jacrev(lambda x: x * 1j, holomorphic=True, allow_int=True)(1.), TypeError,
+        "args[0] has dtype float32; with holomorphic=True it must be complex"),
     "keys of a dict": (
         lambda: glax.jit(lambda x: x)({"a": [{1: 1., "b": 2.}]}), ValueError,
         "the keys of a dict in a tree must be comparable with one another"),

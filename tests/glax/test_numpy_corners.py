@@ -400,3 +400,18 @@ def test_keys_are_chosen_and_joined(call, expected):
 def test_keys_are_not_mixed_with_numbers(call):
     with pytest.raises(TypeError):
         call()
+
+
+def test_take_by_bools_and_not_by_floats():
+    x = gnp.arange(3.)
+    assert gnp.take(x, True).tolist() == np.take(np.arange(3.), True).tolist()
+    assert gnp.take(x, np.array([True, False, True])).tolist() == [1., 0., 1.]
+    for mode in (None, "wrap", "clip", "fill"):
+        with pytest.raises(TypeError, match="take: indices must be integers"):
+            gnp.take(x, 1.5, mode=mode)
+
+
+def test_covariance_of_columns():
+    assert gnp.cov(np.ones((1, 4)), rowvar=False).shape == (4, 4)
+    with pytest.raises(TypeError, match="fweights must be integers"):
+        gnp.cov(np.ones((2, 3)), fweights=np.ones(3))
