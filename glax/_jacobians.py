@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ._calls import function_name, leaf_avals, require_callable, resolve_argnums
+from ._calls import function_name, require_callable, resolve_argnums
 from ._forward import push
-from ._reverse import partial_function, pull
+from ._reverse import chosen_types, partial_function, pull
 from ._vmap import vmap
 from .ir import aval_of, dtypes, tree
 from .ir import ops as o
@@ -132,12 +132,9 @@ def hessian(fun: Callable[..., Any], argnums: int | Sequence[int] = 0, has_aux: 
 
 def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any], holomorphic: bool, forward: bool,
                      allow_int: bool) -> None:
-    names = [f"args[{i}]" for i in positions]
-    leaves = tree.flatten_with_path(chosen)[0]
-    for (path, _), aval in zip(leaves, leaf_avals(what, chosen, [x for _, x in leaves], names)):
-        where = f"{what}: {names[path[0].idx]}{tree.keystr(path[1:])} has dtype {aval.dtype.name}"
-        _check_kind(where, aval.dtype, holomorphic, may_be_complex=not forward)
-        if not aval.is_inexact and not allow_int:
+    for where, dtype in chosen_types(what, positions, chosen):
+        _check_kind(where, dtype, holomorphic, may_be_complex=not forward)
+        if not dtypes.is_inexact(dtype) and not allow_int:
             raise TypeError(f"{where}; a Jacobian is by floating-point arguments")
 
 

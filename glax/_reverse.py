@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from ._calls import (
     unflatten_aux,
 )
 from ._forward import as_tangent, check_tangents, spread
-from .ir import Jaxpr, ShapedArray, aval_of, bind, dtypes, splice, stage, tree
+from .ir import Jaxpr, ShapedArray, bind, dtypes, splice, stage, tree
 from .ir import ops as o
 from .ir.tree import PyTreeDef
 from .tree_util import Partial
@@ -213,22 +213,22 @@ def partial_function(fun: Callable[..., Any], positions: Sequence[int], args: Se
     return of_chosen
 
 
+def chosen_types(what: str, positions: Sequence[int], chosen: Sequence[Any]) -> Iterator[tuple[str, np.dtype]]:
+    """For each array among the chosen arguments, how errors begin that say its dtype, and the dtype."""
+    names = [f"args[{i}]" for i in positions]
+    leaves = tree.flatten_with_path(tuple(chosen))[0]
+    for (path, _), aval in zip(leaves, leaf_avals(what, tuple(chosen), [x for _, x in leaves], names)):
+        yield f"{what}: {names[path[0].idx]}{tree.keystr(path[1:])} has dtype {aval.dtype.name}", aval.dtype
+
+
 def _check_arguments(what: str, positions: Sequence[int], chosen: Sequence[Any], holomorphic: bool,
                      allow_int: bool) -> None:
-    for position, arg in zip(positions, chosen):
-        for path, x in tree.flatten_with_path(arg)[0]:
-            try:
-                dtype = aval_of(x).dtype
-            except TypeError as error:
-                raise TypeError(f"{what}: args[{position}]{tree.keystr(path)}: {error}") from None
-            where = f"{what}: args[{position}]{tree.keystr(path)} has dtype {dtype.name}"
-            if holomorphic and not dtypes.is_complex(dtype):
-                raise TypeError(f"{where}; with holomorphic=True arguments must be complex")
-            if not holomorphic and dtypes.is_complex(dtype):
-                continue
-            if not dtypes.is_inexact(dtype) and not allow_int:
-                raise TypeError(f"{where}; a gradient is by floating-point arguments. Convert it, or pass "
-                                f"allow_int=True for a gradient of dtype float0")
+    for where, dtype in chosen_types(what, positions, chosen):
+        if holomorphic and not dtypes.is_complex(dtype):
+            raise TypeError(f"{where}; with holomorphic=True arguments must be complex")
+        if not dtypes.is_inexact(dtype) and not allow_int:
+            raise TypeError(f"{where}; a gradient is by floating-point arguments. Convert it, or pass "
+                            f"allow_int=True for a gradient of dtype float0")
 
 
 def _check_scalar_output(what: str, backward: _Backward, holomorphic: bool) -> ShapedArray:

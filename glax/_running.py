@@ -164,7 +164,7 @@ def _make_plan(op: Operation, key: tuple, in_avals: list[ShapedArray]) -> _Plan:
     else:
         plan = _Plan(evaluate[kind], None, out_avals)
     if issubclass(kind, HostCall):
-        return plan
+        return plan  # not kept, for it would keep the Python function
     if op.field_names and any(map(calls_host, op.sub_jaxprs())):
         _plans_calling_python.append(key)  # whose Python functions are kept alive for a while only
         if len(_plans_calling_python) > _MOST_PLANS_CALLING_PYTHON:

@@ -12,7 +12,6 @@ from ..ir.ops import DotGeneral
 from .convert import convert
 from .small import WIDE
 
-_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _NOTHING = ((), ())
 _MATRICES = (((1,), (0,)), _NOTHING)
 _VECTORS = (((0,), (0,)), _NOTHING)
@@ -21,19 +20,13 @@ _VECTORS = (((0,), (0,)), _NOTHING)
 @evaluate.register(DotGeneral)
 def _dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:
     result_dtype = op.preferred_element_type or lhs.dtype
-    dtype = _computed_in(lhs.dtype, result_dtype)
+    # Wide enough for both ends, so that it is rounded to once.
+    dtype = dtypes.wider(lhs.dtype, result_dtype)
+    dtype = WIDE.get(dtype, dtype)
     if dtype != lhs.dtype:
         lhs, rhs = convert(lhs, dtype), convert(rhs, dtype)
     result = _contract(op.dimension_numbers, lhs, rhs)
     return result if result.dtype == result_dtype else convert(result, result_dtype)
-
-
-def _computed_in(dtype: np.dtype, result: np.dtype) -> np.dtype:
-    """The dtype in which products are made and summed: wide enough for both ends, so that it is rounded to once."""
-    given, wanted = _RANKS[dtypes.kind(dtype)], _RANKS[dtypes.kind(result)]
-    if wanted < given or wanted == given and result.itemsize < dtype.itemsize:
-        result = dtype
-    return WIDE.get(result, result)
 
 
 def _contract(numbers: Any, lhs: Any, rhs: Any) -> Any:

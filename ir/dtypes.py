@@ -41,6 +41,7 @@ __all__ = [
     "scalar_type_of",
     "short_name",
     "tangent_dtype",
+    "wider",
     "to_complex",
     "to_inexact",
 ]
@@ -299,6 +300,20 @@ def real_part_dtype(dtype: Any) -> np.dtype:
     """The dtype of the real part: float32 for complex64, float64 for complex128, any other one itself."""
     dtype = check_array_dtype(dtype, "real_part_dtype")
     return {"c64": _FROM_SHORT["f32"], "c128": _FROM_SHORT["f64"]}.get(_SHORT[dtype], dtype)
+
+
+_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
+
+
+def wider(given: np.dtype, wanted: np.dtype) -> np.dtype:
+    """The one of two dtypes that holds more: of the higher kind, or of the same kind the larger; else the second.
+
+    >>> from glax.ir import dtypes
+    >>> dtypes.wider(np.dtype("uint8"), np.dtype("int32")), dtypes.wider(np.dtype("float32"), np.dtype("int32"))
+    (dtype('int32'), dtype('float32'))
+    """
+    rank, wanted_rank = _RANKS[_KINDS[given]], _RANKS[_KINDS[wanted]]
+    return given if wanted_rank < rank or wanted_rank == rank and wanted.itemsize < given.itemsize else wanted
 
 
 def tangent_dtype(dtype: Any) -> np.dtype:

@@ -333,7 +333,7 @@ def _frozen(value: object) -> object:
     owner = value
     while isinstance(owner, np.ndarray) and not owner.flags.writeable:
         owner = owner.base
-    if owner is None or (owner is not value and _is_read_only(owner)):
+    if owner is None or _is_read_only(owner):
         return value
     copied = value.copy()
     copied.flags.writeable = False
@@ -341,7 +341,7 @@ def _frozen(value: object) -> object:
 
 
 def _is_read_only(owner: object) -> bool:
-    """Whether memory that belongs to no NumPy array can be written to by nobody."""
+    """Whether memory can be written to by nobody: not where a NumPy array that may be written to owns it."""
     if isinstance(owner, np.ndarray):
         return False
     try:

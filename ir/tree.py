@@ -95,23 +95,21 @@ def flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], PyTree
     """
     try:
         return fast_flatten(tree, is_leaf)
-    except SystemError as error:
-        raise _of_endless_tree(error) from error.__cause__
-    except (ValueError, TypeError) as error:
-        raise _of_unsorted_keys(tree, error) from error.__cause__
+    except (SystemError, ValueError, TypeError) as error:
+        raise _explained(tree, error) from error.__cause__
 
 
-def _of_endless_tree(error: SystemError) -> Exception:
-    """The error for a SystemError that jaxlib made of a RecursionError."""
+def _explained(tree: Any, error: Exception) -> Exception:
+    """The error for one that jaxlib or Python raised at a tree that is endless, or has dicts without order."""
     if isinstance(error.__cause__, RecursionError):
         return ValueError("a tree of arguments or results contains itself, or is nested too deeply")
+    if "sorting pytree dictionary keys" in str(error) or "not supported between instances" in str(error):
+        return _of_unsorted_keys(tree) or error
     return error
 
 
-def _of_unsorted_keys(tree: Any, error: Exception) -> Exception:
-    """The error for one that jaxlib, or Python, raised for the keys of a dict, which are put in order."""
-    if "sorting pytree dictionary keys" not in str(error) and "not supported between instances" not in str(error):
-        return error
+def _of_unsorted_keys(tree: Any) -> ValueError | None:
+    """The error for the first dict whose keys cannot be put in order, if there is one."""
     pending: list[tuple[str, Any]] = [("", tree)]
     while pending:
         path, x = pending.pop()
@@ -125,7 +123,7 @@ def _of_unsorted_keys(tree: Any, error: Exception) -> Exception:
                                   f"dict{where} are of types {kinds}: {cause}")
         elif isinstance(x, (list, tuple)):
             pending.extend((f"{path}[{i}]", part) for i, part in enumerate(x))
-    return error
+    return None
 
 
 def unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
@@ -140,10 +138,8 @@ def flatten_with_path(
     given = is_leaf if is_leaf is None or is_leaf_takes_path else lambda _path, x: is_leaf(x)
     try:
         return _flatten_with_path(tree, given)
-    except SystemError as error:
-        raise _of_endless_tree(error) from error.__cause__
-    except (ValueError, TypeError) as error:
-        raise _of_unsorted_keys(tree, error) from error.__cause__
+    except (SystemError, ValueError, TypeError) as error:
+        raise _explained(tree, error) from error.__cause__
 
 
 def _not_a_container(tree: Any) -> ValueError:

@@ -207,11 +207,11 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     if not isinstance(ddof, (int, np.integer)):
         raise mistaken("cov", "ddof", "an integer", ddof)
     weights = None
-    if fweights is not None and not dtypes.is_integer(asarray(fweights).aval.dtype):
-        raise TypeError(f"cov: fweights must be integers, got {asarray(fweights).aval.short()}")
+    fweights, aweights = (None if given is None else asarray(given) for given in (fweights, aweights))
+    if fweights is not None and not dtypes.is_integer(fweights.aval.dtype):
+        raise TypeError(f"cov: fweights must be integers, got {fweights.aval.short()}")
     for given in (fweights, aweights):
         if given is not None:
-            given = asarray(given)
             if given.aval.shape != x.aval.shape[1:]:
                 raise ValueError(f"cov: weights must be a vector of {x.aval.shape[1]}, got shape {given.aval.shape}")
             weights = given if weights is None else weights * given
@@ -222,7 +222,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     elif aweights is None:
         factor = total - ddof
     else:
-        factor = total - ddof * sum(weights * asarray(aweights)) / total
+        factor = total - ddof * sum(weights * aweights) / total
     deviations = x - center[:, None]
     weighted = deviations if weights is None else deviations * weights
     from .arithmetic import conjugate

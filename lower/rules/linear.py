@@ -14,7 +14,6 @@ from .elementwise import convert
 from .packed import WHOLE
 from .shape import numbers
 
-_RANKS = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 3}
 _FLOAT32 = np.dtype(np.float32)
 
 # Pairs of dtypes of operands and result for which XLA has kernels that sum in the wider one.
@@ -27,8 +26,7 @@ def dot_dtypes(operand: np.dtype, result: np.dtype) -> tuple[np.dtype, np.dtype]
     """The dtypes of operands and result for which XLA is asked: so wide that nothing is rounded before it is summed."""
     if (operand, result) in _MIXED:
         return operand, result
-    given, wanted = _RANKS[dtypes.kind(operand)], _RANKS[dtypes.kind(result)]
-    wide = operand if wanted < given or wanted == given and result.itemsize < operand.itemsize else result
+    wide = dtypes.wider(operand, result)
     wide = _FLOAT32 if dtypes.is_float(wide) and wide.itemsize == 1 else WHOLE.get(wide, wide)
     return wide, wide
 
